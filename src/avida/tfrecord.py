@@ -7,7 +7,8 @@ import operator
 from collections.abc import Sequence
 from typing import SupportsIndex, overload
 
-from avida._values.integers import LARGEST, integer_within
+from avida._values.integers import LARGEST as _LARGEST
+from avida._values.integers import integer_within as _integer_within
 
 int64 = 0
 string = 1
@@ -85,5 +86,5 @@ def _feature(shape: Sequence[SupportsIndex], dtype: SupportsIndex, fixed: bool, 
     if not isinstance(default, types):
         raise RuntimeError(f"expected {name} as default value, got {default!r}")
     if kind == int64 and isinstance(default, int):
-        integer_within("the default value", default, -(2**63), 2**63 - 1)
-    return Feature(kind, tuple(integer_within("an extent", extent, -LARGEST) for extent in shape), fixed, default)
+        _integer_within("the default value", default, -(2**63), 2**63 - 1)
+    return Feature(kind, tuple(_integer_within("an extent", extent, -_LARGEST) for extent in shape), fixed, default)

@@ -379,7 +379,8 @@ def test_iterating(folder):
 def test_iterating_without_a_data_set():
     with pytest.raises(TypeError, match=r"ordered=True expected a Dataset, got .*Iterator.*; for Ray Train, set"):
         ndd.ray.iterate(ray.data.range(3).iterator(), 2, ordered=True)
-    batches = list(ndd.ray.iterate(ray.data.range(5, override_num_blocks=1).iterator(), 2, key="id", epoch=4))
+    rows = ray.data.range(5, override_num_blocks=1).iterator()
+    batches = list(ndd.ray.iterate(rows, 2, columns=["id"], key="id", epoch=4))
     assert [(s.index, s.epoch) for batch in batches for s in batch["id"].sources] == [(i, 4) for i in range(5)]
 
 

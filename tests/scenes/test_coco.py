@@ -84,6 +84,20 @@ def test_what_a_scene_has_is_not_given_otherwise(arguments):
         avida.readers.COCO(file_root=".", preprocessed_annotations="x", keypoints=True)
 
 
+def test_parts_of_a_mix_and_rows_of_ray(arguments):
+    reader = avida.readers.COCO(**arguments, scene=True)
+    mixed = avida.readers.Mix([reader, avida.readers.COCO(**arguments, scene=True)])
+    assert list(next(mixed.next_epoch(batch_size=4)).fields) == ["boxes", "labels", "image_id", "iscrowd"]
+    with pytest.raises(
+        ValueError, match=r"items of one form; the part '0' gives \('Scene', 'image', 'boxes', 'labels'"
+    ):
+        avida.readers.Mix([reader, avida.readers.COCO(**arguments, ltrb=True, image_ids=True, iscrowd=True)])
+    with pytest.raises(
+        TypeError, match=r"expected outputs that are columns, got a Scene from .*: leave out scene=True"
+    ):
+        pytest.importorskip("avida.ray._read").ReaderSource(reader)
+
+
 @pytest.mark.parametrize("points", [[1, 2], ["x", 1, 2], 5])
 def test_damaged_keypoints(arguments, points):
     content = json.loads(arguments["annotations_file"].read_text())

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import avida
+from avida._scenes.operators import CHANGES_PIXELS
 from tests.scenes.made import arrays, extents, scene
 
 PERSPECTIVE = [[1, 0.1, 2], [-0.05, 1.1, 1], [0.001, 0.0005, 1]]
@@ -242,6 +243,18 @@ def test_what_changes_colours_changes_the_image_alone():
     assert not np.array_equal(arrays(made.image)[0], arrays(before.image)[0])
 
 
+COLOURS = [name for name in CHANGES_PIXELS if name.startswith("augment.")]
+
+
+@pytest.mark.parametrize("name", COLOURS)
+def test_augmentations_of_colours_take_scenes(name):
+    before = scene()
+    arguments = {"shift": [5, 5, 5]} if name == "augment.rgb_shift" else {}
+    made = operator(name)(before, **arguments).evaluate()
+    assert made.boxes is before.boxes
+    assert made.image.shape == before.image.shape
+
+
 def test_what_cannot_know_refuses():
     for refused in (avida.water, avida.sphere, avida.transpose, avida.reductions.sum, avida.one_hot):
         with pytest.raises(TypeError, match=r"does not know what becomes of masks, boxes and points; use scene\.image"):
@@ -252,6 +265,10 @@ def test_what_cannot_know_refuses():
         avida.letterbox(scene(), size=64, save_matrix=True)
     with pytest.raises(ValueError, match="expected axis_names for a Scene"):
         avida.pad(scene(), axes=[0])
+    with pytest.raises(ValueError, match="slice: expected axis_names for a Scene"):
+        avida.slice(scene(), start=[0, 0], shape=[9, 9], axes=[0, 1])
+    with pytest.raises(ValueError, match="slice: expected axes among \"HW\" for a Scene, got 'HC'"):
+        avida.slice(scene(), start=[0, 0], shape=[9, 2], axis_names="HC")
 
 
 def test_an_error_names_the_operator_and_the_sample():

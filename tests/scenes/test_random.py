@@ -7,6 +7,7 @@ import pytest
 
 import avida
 from avida.augment import between, chance, either, maybe, normal, one_of, shuffled, some_of
+from avida.augment._combinators import _child
 from tests.ahead.loops import run
 from tests.scenes.made import arrays, scene
 
@@ -119,6 +120,45 @@ def test_a_batch_among_the_arguments_has_a_value_for_each_sample(images):
         assert np.array_equal(a, b) or np.array_equal(a, c)
 
 
+def test_a_batch_among_the_arguments_has_as_many_samples(images):
+    few = avida.as_batch(np.float32([1, 2, 3]))
+    with pytest.raises(ValueError, match='maybe: expected 5 samples in the argument "brightness", as x has, got 3'):
+        maybe(images, avida.brightness, p=0.5, brightness=few)
+    with pytest.raises(ValueError, match='one_of: expected 5 samples in the argument "brightness", as x has, got 3'):
+        one_of(images, [functools.partial(avida.brightness, brightness=few)])
+    with pytest.raises(ValueError, match='expected 1 samples in the argument "brightness"'):
+        maybe(images.tensors[0], avida.brightness, brightness=few)
+
+
+def test_a_batch_in_a_partial_is_split_with_the_samples():
+    ones, factors = avida.as_batch(np.ones((9, 1))), avida.as_batch(np.arange(9.0))
+    turns = [functools.partial(lambda x, by: x * by, by=factors), functools.partial(lambda x, by: -x * by, by=factors)]
+    made = np.asarray(seeded(one_of, ones, turns)).ravel()
+    np.testing.assert_array_equal(abs(made), np.arange(9))
+    assert min(made) < 0 < max(made)
+    with pytest.raises(TypeError, match=r"expected a Batch in functools\.partial under the name of its argument"):
+        one_of(ones, [functools.partial(avida.cast_like, factors)])
+
+
+def test_samples_without_a_layout_get_that_of_the_others():
+    made = seeded(maybe, avida.as_batch(np.zeros((9, 4, 5, 3), np.uint8)), avida.flip, p=0.5)
+    assert made.evaluate().layout == "HWC"
+
+
+def test_boxes_do_not_grow_with_turns_by_choice():
+    def turned(angle):
+        return functools.partial(avida.rotate, angle=angle, fill_value=0, keep_size=True)
+
+    before = scene(masks=None)
+    made = before
+    for angle in (20, -20, 35, -35):
+        made = one_of(made, [turned(angle)])
+    for a, b in zip(arrays(made.boxes), arrays(before.boxes), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-3)
+    same(avida.rotate(maybe(scene(), turned(20), p=1), angle=7).boxes, avida.rotate(turned(20)(scene()), angle=7).boxes)
+    same(maybe(scene(), turned(20), p=0).boxes, scene().boxes)
+
+
 def test_shares():
     ones = avida.as_batch(np.ones((3000, 1), np.float32))
 
@@ -217,6 +257,50 @@ def test_ahead_or_not(folder, keyed):
 def test_keyed_draws_do_not_depend_on_the_batch_size(folder):
     for a, b in zip(loop(folder, 1, True, 3), loop(folder, 1, True, 4), strict=True):
         same(a, b)
+
+
+FACTOR = 0
+
+
+def times_factor(x):
+    return x * FACTOR
+
+
+@avida.operator(pure=True)
+def doubled(x):
+    return x * 2
+
+
+def choices(folder, make):
+    """What iterations see of a number that each of them changes."""
+    global FACTOR
+    reader = avida.readers.Numpy(file_root=folder, files=[f"{i}.npy" for i in range(12)])
+    made = []
+    for i, (files,) in enumerate(reader.next_epoch(batch_size=2, ahead=2)):
+        FACTOR = i
+        ones = avida.cast(files, dtype="float32") * 0 + 1
+        made.append(float(np.asarray(make(ones).tensors[0]).max()))
+    return made
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_functions_of_python_wait_for_the_loop(folder, wrapped):
+    function = functools.partial(times_factor) if wrapped else times_factor
+    made = choices(folder, lambda ones: maybe(ones, function, p=1))
+    assert made == [0, 1, 2, 3, 4, 5]
+
+
+def test_what_is_called_ahead():
+    def key(function):
+        return _child("maybe", function, {}).key
+
+    assert key(avida.flip) is not None
+    assert key(doubled) is not None
+    assert key(functools.partial(avida.flip, horizontal=1)) == key(functools.partial(avida.flip, horizontal=1))
+    for function in (times_factor, lambda x: x, avida.operator(lambda x: x), functools.partial(times_factor)):
+        assert key(function) is None
+    assert key(functools.wraps(avida.flip)(lambda x: x)) is None
+    assert key(functools.partial(maybe, function=times_factor)) is None
 
 
 def test_loops_with_random_arguments_run_ahead(folder):

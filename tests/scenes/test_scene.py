@@ -90,6 +90,50 @@ def test_what_is_wrong_at_the_call(images):
         avida.Scene(images).boxes_as("xywh")
 
 
+def test_no_objects_have_the_types_of_others(images):
+    names = ("boxes", "rotated", "masks", "keypoints", "labels")
+    empty = avida.Scene(images, **{name: [[], []] for name in names}).evaluate()
+    assert {name: value.shape for name, value in empty.fields.items()} == {
+        "boxes": [(0, 4)] * 2,
+        "rotated": [(0, 5)] * 2,
+        "masks": [(0, 40, 60), (0, 30, 20)],
+        "keypoints": [(0, 1, 3)] * 2,
+        "labels": [(0,)] * 2,
+    }
+    assert [empty.fields[name].dtype for name in names] == [scene().fields[name].dtype for name in names]
+    assert empty.torch()[1][0]["labels"].dtype == torch.int64
+    some = avida.Scene(images, keypoints=[[], [[[1, 2], [3, 4]]]], masks=[[], np.ones((1, 30, 20), np.uint8)])
+    assert some.keypoints.shape == [(0, 2, 2), (1, 2, 2)]
+    assert some.masks.shape == [(0, 40, 60), (1, 30, 20)]
+
+
+def test_fields_of_the_image(images):
+    made = avida.Scene(images, boxes=[[], []], image_id=[7, 8], weather=[1, 2], per_image="weather")
+    assert [int(each) for each in arrays(made.evaluate().weather)] == [1, 2]
+
+
+def test_what_is_wrong_is_said(images):
+    boxes = [[[0, 0, 1, 1]], []]
+    with pytest.raises(ValueError, match="Scene: expected one of xyxy, xywh, cxcywh as format, got 'yxyx'"):
+        avida.Scene(images, format="yxyx")  # type: ignore
+    with pytest.raises(ValueError, match="boxes_as: expected one of xyxy"):
+        avida.Scene(images, boxes=boxes).boxes_as("yxyx")  # type: ignore
+    with pytest.raises(ValueError, match='"matrix" is something else of every Scene; give the field another name'):
+        avida.Scene(images, matrix=boxes)
+    for share in (-0.1, 1.1, np.nan, 50):
+        with pytest.raises(ValueError, match="clean: expected a share from 0 to 1 as min_visible, got"):
+            avida.Scene(images, boxes=boxes).clean(min_visible=share)
+
+
+def test_replace_takes_what_a_scene_takes():
+    array = np.zeros((10, 12, 3), np.uint8)
+    made = avida.Scene(array, mask=np.zeros((10, 12, 1), np.uint8), boxes=[[0, 0, 1, 1]])
+    assert np.asarray(made.replace(image=array + 1).image).max() == 1
+    assert list(made.replace(boxes=None).fields) == ["mask"]
+    flat = made.replace(mask=np.zeros((10, 12), np.uint8))
+    assert avida.resize(flat, size=[4, 6]).mask.shape == (4, 6)
+
+
 def test_replace_checks_again(images):
     made = avida.Scene(images, boxes=[[[0, 0, 1, 1]], []])
     with pytest.raises(RuntimeError, match='expected as many rows in "labels"'):

@@ -436,6 +436,8 @@ def test_images_and_files():
 
 
 def test_what_cannot_be_configured():
+    with pytest.raises(TypeError, match="expected a number of seconds as deadline, got 'x'"):
+        avida.storage.configure("http://x", deadline="x")
     with pytest.raises(ValueError, match="deadline must be more than 0 seconds, got 0"):
         avida.storage.configure("s3://", deadline=0)
     with pytest.raises(ValueError, match="requests must be at least 1, got 0"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import inspect
 import pathlib
 import re
@@ -16,8 +18,13 @@ from avida import _core
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 PICTURES = ROOT / "docs" / "gallery"
-DECLARATION = re.compile(r"^AVIDA_OP(?:_IN)?\((?:\w+, )?(\w+), \w+\)", re.MULTILINE)
+# AVIDA_OP(name, ..., AVIDA_OP_IN(module, name, ..., AVIDA_OP_NAMED(id, "module.name", ...
+DECLARATION = re.compile(
+    r'^AVIDA_OP(?:\((?P<plain>\w+)|_IN\((?P<module>\w+),\s*(?P<name>\w+)|_NAMED\(\w+,\s*"(?P<full>[\w.]+)"),',
+    re.MULTILINE,
+)
 FOLDERS = {
+    "augment": "Augmentation",
     "bbox": "Boxes",
     "color": "Colour",
     "decode": "Decoders",
@@ -39,14 +46,21 @@ MODULES = {
     "avida": "Values, execution, and all the rest of avida",
     "avida.readers": "Readers",
     "avida.experimental.readers": "Readers of videos and FITS",
+    "avida.tfrecord": "Features of TFRecord",
+    "avida.decoders": "Decoders: headers and the cache",
     "avida.storage": "Stores and caches",
     "avida.augment": "Augmentation",
     "avida.random": "Random generators",
     "avida.checkpoint": "Checkpoints",
     "avida.distributed": "Processes of a run",
     "avida.pytorch": "PyTorch",
+    "avida.pytorch.nodes": "Nodes of torchdata",
+    "avida.ray": "Ray Data",
     "avida.progress": "Progress bars",
     "avida.types": "Element types and enumerations",
+    "avida.capture": "Names of DALI's capture mode",
+    "avida.experimental": "Names that may change, and older ones",
+    "avida.experimental.decoders": "Older names of decoders",
 }
 
 
@@ -54,13 +68,12 @@ def pages() -> dict[str, str]:
     """Names of pages below reference/, and their texts."""
     operators = _operators()
     made = {f"{operator['name']}.md": _operator_page(operator, folder) for operator, folder in operators}
-    modules = [name for name in MODULES if inspect.ismodule(_module(name))]
-    made |= {f"{name}-module.md": _module_page(name) for name in modules}
+    made |= {f"{name}-module.md": _module_page(name) for name in MODULES}
     groups = defaultdict(list)
     for operator, folder in operators:
         groups[FOLDERS.get(folder, folder.capitalize())].append(operator)
     made["operators.md"] = _operators_page(dict(sorted(groups.items())))
-    index = toctree(["operators", *(f"{name}-module" for name in modules)])
+    index = toctree(["operators", *(f"{name}-module" for name in MODULES)])
     made["index.md"] = f"# Reference\n\nEvery public name of avida {avida.__version__}.\n\n{index}"
     return made
 
@@ -69,11 +82,15 @@ def _operators() -> list[tuple[dict[str, Any], str]]:
     """All that users can call, and the folder that each is declared in."""
     folders: dict[str, str] = {}
     for file in sorted((ROOT / "native" / "ops").glob("*/*.cpp")):
-        folders.update(dict.fromkeys(DECLARATION.findall(file.read_text()), f"{file.parent.name}/{file.name}"))
+        for found in DECLARATION.finditer(file.read_text()):
+            name = found["plain"] or found["full"] or f"{found['module']}.{found['name']}"
+            folders[name] = file.parent.name
+    # Macros declare some operators: those are where others of their module are.
+    modules = {name.rpartition(".")[0]: folder for name, folder in folders.items()}
     described = (_core.describe_op(i) for i in range(_core.op_count()))
     shown = [operator for operator in described if not operator["hidden"]]
     return [
-        (operator, folders.get(operator["name"].rpartition(".")[2], "generic/").partition("/")[0])
+        (operator, folders.get(operator["name"]) or modules[operator["name"].rpartition(".")[0]])
         for operator in sorted(shown, key=lambda operator: operator["name"])
     ]
 
@@ -194,36 +211,58 @@ def _example(operator: dict[str, Any]) -> list[str]:
     return parts
 
 
-def _module(name: str) -> Any:
-    module: Any = avida
-    for part in name.split(".")[1:]:
-        module = getattr(module, part, None)
-    return module
-
-
 def _module_page(name: str) -> str:
-    module = _module(name)
+    module = importlib.import_module(name)
     parts = [f"# {MODULES[name]}", "", f"`{name}`. {(module.__doc__ or '').strip() if name != 'avida' else ''}", ""]
+    members = list(_members(module))
     for kind, directive in (("Classes", "autoclass"), ("Functions", "autofunction")):
-        members = [member for member, is_class in _members(module) if is_class == (kind == "Classes")]
-        if members:
+        shown = [member for member, is_class in members if is_class == (kind == "Classes")]
+        if shown:
             parts += [f"## {kind}", ""]
-        for member in members:
+        for member in shown:
             parts += [f"### {member}", "", "```{eval-rst}", f".. {directive}:: {name}.{member}", "```", ""]
+    if aliases := [
+        (member, other) for member, other in _operators_in(module) if f"{name}.{member}" != f"avida.{other}"
+    ]:
+        rows = [f"| `{member}` | [{other}]({other}.md) |" for member, other in aliases]
+        parts += ["## Other names", "", "| here | the operator |", "|---|---|", *rows, ""]
     return "\n".join(parts)
+
+
+def _public(module: types.ModuleType) -> Iterator[tuple[str, Any]]:
+    """The names of a module and what they are; of one whose package is missing, nothing."""
+    for member in sorted(getattr(module, "__all__", None) or dir(module), key=str.lower):
+        try:
+            value = getattr(module, member)
+        except ModuleNotFoundError:
+            if module.__name__ != "avida.ray":
+                raise
+            return
+        own = getattr(value, "__module__", "") or ""
+        if member[0] != "_" and not inspect.ismodule(value) and own.startswith("avida"):
+            yield member, value
+
+
+def _operator_name(value: Any) -> str | None:
+    """What the operator is called that a function calls, if it is one."""
+    name = f"{value.__module__}.{getattr(value, '__name__', '')}".removeprefix("avida.").replace("_ops.", "")
+    is_operator = inspect.isfunction(value) and value.__module__.endswith("._ops") and name in _operator_names()
+    return name if is_operator else None
+
+
+@functools.cache
+def _operator_names() -> set[str]:
+    return {_core.describe_op(i)["name"] for i in range(_core.op_count())}
+
+
+def _operators_in(module: types.ModuleType) -> Iterator[tuple[str, str]]:
+    for member, value in _public(module):
+        if name := _operator_name(value):
+            yield member, name
 
 
 def _members(module: types.ModuleType) -> Iterator[tuple[str, bool]]:
     """The public classes and functions that are not operators, and whether each is a class."""
-    prefix = module.__name__.removeprefix("avida").lstrip(".")
-    described = (_core.describe_op(i)["name"] for i in range(_core.op_count()))
-    operators = {each for each in described}
-    for member in sorted(dir(module), key=str.lower):
-        value = getattr(module, member)
-        own = getattr(value, "__module__", "") or ""
-        if member[0] == "_" or inspect.ismodule(value) or not own.startswith("avida"):
-            continue
-        if f"{prefix}.{member}".lstrip(".") in operators:
-            continue
-        if inspect.isclass(value) or inspect.isfunction(value):
+    for member, value in _public(module):
+        if (inspect.isclass(value) or inspect.isfunction(value)) and not _operator_name(value):
             yield member, inspect.isclass(value)

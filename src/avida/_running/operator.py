@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import types
+import weakref
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -14,6 +16,8 @@ from avida._values.batch import Batch, as_batch
 from avida._values.dtype import float32
 from avida._values.integers import integer_within
 from avida._values.tensor import Tensor, as_tensor, tensor
+
+_DECLARED_PURE: weakref.WeakSet[Callable] = weakref.WeakSet()
 
 
 def operator(
@@ -79,7 +83,18 @@ def operator(
         results = _core.python_call(run, name, values, read, outputs, -1 if n is None else n, pure, key)
         return results[0] if outputs == 1 else tuple(results)
 
+    if pure:
+        _DECLARED_PURE.add(call)
     return call
+
+
+def is_pure(function: Callable) -> bool:
+    """Whether its results depend on its arguments alone: a function of avida, or one that is declared to be so."""
+    if not isinstance(function, types.FunctionType):
+        return False
+    module = function.__globals__.get("__name__", "")  # functools.wraps changes __module__
+    own = module.startswith("avida.") and module != __name__
+    return own or function in _DECLARED_PURE
 
 
 def is_constant(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,23 +15,31 @@ from avida._values.tensor import Tensor, as_tensor
 if TYPE_CHECKING:
     from avida._scenes.scene import Scene
 
+FIELDS = ("mask", "boxes", "rotated", "masks", "keypoints", "labels")
+"""Those that a Scene knows; it may have others."""
 PIXELS = ("mask",)
 """Fields with a value for each pixel of the image."""
-ROWS = {"boxes": (4,), "rotated": (5,)}
-"""Fields of float32 rows, with what follows the number of objects in their shapes."""
+_NO_OBJECTS = {
+    "boxes": np.zeros((0, 4), np.float32),
+    "rotated": np.zeros((0, 5), np.float32),
+    "keypoints": np.zeros((0, 1, 3), np.float32),
+    "labels": np.zeros(0, np.int32),
+}
+"""What [] stands for where no other image tells it."""
 _FLOATS = ("boxes", "rotated", "keypoints")
-_CAST, _CHECK = _core.op("cast"), _core.op("scenes.Scene")
+_CAST, _RESHAPE, _CHECK, _EXTENTS = (_core.op(name) for name in ("cast", "reshape", "scenes.Scene", "scenes.extents"))
 
 
 def annotation(name: str, given: Any, image: Batch | Tensor) -> Batch | Tensor:
     """A field of a Scene in the form that it has there."""
-    value = given if isinstance(given, Batch | Tensor) else _made(name, given, isinstance(image, Batch))
+    value = given if isinstance(given, Batch | Tensor) else _made(name, given, image)
     if isinstance(value, Batch) != isinstance(image, Batch):
         kinds = ("a Batch", "a single sample")
         of_image, of_value = kinds if isinstance(image, Batch) else kinds[::-1]
         raise TypeError(f"Scene: the image is {of_image}, {name} is {of_value}")
-    if isinstance(value, Batch) and isinstance(image, Batch) and value.batch_size != image.batch_size:
-        raise ValueError(f"Scene: expected {name} for each of {image.batch_size} images, got {value.batch_size}")
+    if isinstance(value, Batch) and isinstance(image, Batch):
+        _check_count(name, value.batch_size, image)
+    value = _with_layout(name, value)
     if name == "mask":
         return value
     wanted = float32 if name in _FLOATS else uint8 if name == "masks" else None
@@ -47,16 +56,48 @@ def _check_kind(name: str, dtype: DType) -> None:
         )
 
 
-def _made(name: str, given: Any, for_batch: bool) -> Batch | Tensor:
-    if not for_batch:
-        return as_tensor(_rows(name, given))
-    if isinstance(given, np.ndarray) and given.dtype != object:
+def _with_layout(name: str, value: Batch | Tensor) -> Batch | Tensor:
+    """Masks as functions return them, so that they fit beside masks of samples that no function has changed."""
+    layout = {"mask": {2: "HW", 3: value.layout or "HWC"}, "masks": {3: "NHW"}}.get(name, {}).get(value.ndim)
+    if layout is None or value.layout == layout:
+        return value
+    return _RESHAPE(value, src_dims=list(range(value.ndim)), layout=layout)
+
+
+def _check_count(name: str, count: int, image: Batch) -> None:
+    if count != image.batch_size:
+        raise ValueError(f"Scene: expected {name} for each of {image.batch_size} images, got {count}")
+
+
+def _made(name: str, given: Any, image: Batch | Tensor) -> Batch | Tensor:
+    if not isinstance(image, Batch):
+        return as_tensor(_samples(name, [given], [image])[0])
+    if isinstance(given, np.ndarray) and given.dtype != object and (given.size or not len(given)):
         return as_batch(given)
+    given = list(given)
+    _check_count(name, len(given), image)
+    return as_batch(_samples(name, given, [*image] if name == "masks" else [None] * len(given)))
+
+
+def _samples(name: str, given: list[Any], images: Sequence[Tensor | None]) -> list[np.ndarray]:
+    """An array for each image; [] does not tell what rows it lacks."""
     samples = [_rows(name, sample) for sample in given]
     filled = next((sample for sample in samples if sample.size), None)
-    if filled is not None:  # [] does not tell what rows it lacks
-        samples = [s if s.ndim == filled.ndim else np.zeros((0, *filled.shape[1:]), filled.dtype) for s in samples]
-    return as_batch(samples)
+    return [
+        sample if sample.shape != (0,) else _no_objects(name, sample, filled, hasattr(was, "dtype"), image)
+        for sample, was, image in zip(samples, given, images, strict=True)
+    ]
+
+
+def _no_objects(
+    name: str, sample: np.ndarray, filled: np.ndarray | None, typed: bool, image: Tensor | None
+) -> np.ndarray:
+    if name == "masks" and image is not None:
+        height, width = np.asarray(_EXTENTS(outline_of(image))).astype(int)
+        return np.zeros((0, height, width), np.uint8 if filled is None else filled.dtype)
+    if filled is not None:
+        return np.zeros((0, *filled.shape[1:]), filled.dtype)
+    return sample if name == "labels" and typed else _NO_OBJECTS.get(name, sample)
 
 
 def _rows(name: str, given: Any) -> np.ndarray:
@@ -69,7 +110,7 @@ def _rows(name: str, given: Any) -> np.ndarray:
         rows = rows.astype(np.float32)
     elif rows.dtype.kind == "i" and rows.dtype.itemsize == 8 and not hasattr(given, "dtype"):
         rows = rows.astype(np.int32)  # as tensor() does with Python's integers
-    return rows.reshape(0, *ROWS[name]) if rows.size == 0 and name in ROWS else rows
+    return rows
 
 
 def outline_of(image: Batch | Tensor) -> Any:

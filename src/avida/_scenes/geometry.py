@@ -94,8 +94,10 @@ def move(scene: Scene, call: Call) -> Scene:
     """What a geometric operator makes of a scene."""
     if call.arguments.get("save_attrs") or call.arguments.get("save_matrix"):
         raise ValueError(f"{call.name}: a Scene has no second result; scene.matrix has the matrix")
+    if call.name in ("pad", "slice"):
+        _check_axes(call)
     if call.name == "pad":
-        call = _padding_no_channels(call)
+        call = call.having(axis_names=call.arguments.get("axis_names", "HW"))
     image, matrix = call.on(scene.image), call.matrix(scene)
 
     def masked(mask: Any, fill: int) -> Any:
@@ -128,13 +130,13 @@ def _on_label_map(scene: Scene, masked: Callable[[Any, int], Any]) -> Any:
     return _RESHAPE(masked(image, fill), src_dims=[0, 1], layout="HW")
 
 
-def _padding_no_channels(call: Call) -> Call:
+def _check_axes(call: Call) -> None:
+    """Masks have other axes than the image: they share height and width only."""
     if "axes" in call.arguments:
-        raise ValueError('pad: expected axis_names for a Scene, such as "HW", got axes')
+        raise ValueError(f'{call.name}: expected axis_names for a Scene, such as "HW", got axes')
     names = call.arguments.get("axis_names", "HW")
-    if not set(names) <= set("HW"):
-        raise ValueError(f'pad: expected axes among "HW" for a Scene, got {names!r}')
-    return call.having(axis_names=names)
+    if not names or not set(names) <= set("HW"):
+        raise ValueError(f'{call.name}: expected axes among "HW" for a Scene, got {names!r}')
 
 
 def random_resized_crop(scene: Scene, call: Call) -> Scene:

@@ -1,6 +1,21 @@
 """Which operators take Scenes: plain names, which `make generate` reads for the types of functions."""
 
 CHANGES_PIXELS = (
+    "augment.adjust_colors",
+    "augment.autocontrast",
+    "augment.box_blur",
+    "augment.channel_dropout",
+    "augment.channel_shuffle",
+    "augment.color_jitter",
+    "augment.defocus",
+    "augment.gamma",
+    "augment.grayscale",
+    "augment.invert",
+    "augment.motion_blur",
+    "augment.posterize",
+    "augment.rgb_shift",
+    "augment.solarize",
+    "augment.unsharp_mask",
     "brightness",
     "brightness_contrast",
     "cast",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, get_args
 
 import numpy as np
 
 from avida import _core
-from avida._scenes.fields import PIXELS, annotation, checked, outline_of
+from avida._scenes.fields import FIELDS, PIXELS, annotation, checked, outline_of
 from avida._values.batch import Batch, as_batch
 from avida._values.inputs import operator_input
 from avida._values.tensor import Tensor, as_tensor
@@ -60,7 +60,8 @@ class Scene:
         format: What the numbers of ``boxes`` are: ``"xyxy"`` (corners), ``"xywh"`` (corner and extents) or
             ``"cxcywh"`` (centre and extents).
         relative: Whether ``boxes`` and ``keypoints`` count in shares of width and height.
-        per_image: Which of ``fields`` belong to the image. All others have a row for each object.
+        per_image: Which of ``fields`` belong to the image, beside ``image_id``: names, or one. All others have a row
+            for each object.
         fields: Anything else, under any name. It travels along; an object goes with all its rows.
 
     Raises:
@@ -100,16 +101,19 @@ class Scene:
         labels: Any = None,
         format: BoxFormat = "xyxy",
         relative: bool = False,
-        per_image: Iterable[str] = ("image_id",),
+        per_image: str | Iterable[str] = (),
         **fields: Any,
     ) -> None:
+        _check_format("Scene", format)
+        _check_names(fields)
         given = {"mask": mask, "boxes": boxes, "rotated": rotated, "masks": masks, "keypoints": keypoints}
         given = {name: value for name, value in {**given, "labels": labels, **fields}.items() if value is not None}
         image = image if isinstance(image, Batch | Tensor) else operator_input(image, "Scene", "data")
         made = {name: annotation(name, value, image) for name, value in given.items()}
         if relative or format != "xyxy":
             _to_pixels(image, made, format, relative)
-        kept = Kept(ignore, tuple(per_image), "mask" in made and made["mask"].ndim == 2)
+        names = (per_image,) if isinstance(per_image, str) else tuple(per_image)
+        kept = Kept(ignore, ("image_id", *names), _has_flat_mask(made))
         self._set(image, made, kept)
         self._set(image, checked(self), kept)
 
@@ -151,7 +155,7 @@ class Scene:
         """The same Scene with other fields, which are checked again.
 
         Args:
-            fields: Any of them, by their names; ``image=`` replaces the images.
+            fields: Any of them, by their names; ``image=`` replaces the images, and ``None`` leaves a field out.
 
         Example:
             >>> scene = avida.Scene(image, boxes=np.float32([[0, 1, 2, 3]]))
@@ -159,8 +163,12 @@ class Scene:
             array([7], dtype=int32)
         """
         image = fields.pop("image", self._image)
-        made = {name: annotation(name, value, image) for name, value in fields.items()}
-        replaced = self._having(image, {**self.fields, **made})
+        image = image if isinstance(image, Batch | Tensor) else operator_input(image, "Scene", "data")
+        _check_names(fields)
+        made = {name: annotation(name, value, image) for name, value in fields.items() if value is not None}
+        made = {name: value for name, value in self.fields.items() if name not in fields or name in made} | made
+        kept = self._kept._replace(flat_mask=_has_flat_mask(made))
+        replaced = Scene.__new__(Scene)._set(image, made, kept, self._steps)
         return replaced._having(image, checked(replaced))
 
     @property
@@ -221,9 +229,7 @@ class Scene:
                    [ 0.,  1.,  0.],
                    [ 0.,  0.,  1.]])
         """
-        if self._steps:
-            return _composed(self._steps)
-        return as_batch([np.eye(3)] * self.batch_size) if self._is_batch else as_tensor(np.eye(3))
+        return self._product(self._steps)
 
     @property
     def batch_size(self) -> int:
@@ -244,6 +250,7 @@ class Scene:
             >>> scene.boxes_as("cxcywh").numpy()
             array([[1., 2., 2., 2.]], dtype=float32)
         """
+        _check_format("boxes_as", format)
         if self.boxes is None:
             raise ValueError("boxes_as: this Scene has no boxes")
         return _CONVERT(self.boxes, self._extents(), to=format, to_relative=relative)
@@ -265,6 +272,8 @@ class Scene:
             >>> scene.labels.numpy()
             array([5], dtype=int32)
         """
+        if not 0 <= min_visible <= 1:
+            raise ValueError(f"clean: expected a share from 0 to 1 as min_visible, got {min_visible}")
         kinds = ("boxes", "rotated", "masks", "keypoints")
         if not any(name in self._fields for name in kinds):
             return self
@@ -330,6 +339,12 @@ class Scene:
             self._found[name] = _MOVE[name](self._fields[name], _composed(self._pending), *masks)
         return self._found[name]
 
+    def _product(self, steps: tuple[Any, ...]) -> Any:
+        """Where positions go by all of the steps."""
+        if steps:
+            return _composed(steps)
+        return as_batch([np.eye(3)] * self.batch_size) if self._is_batch else as_tensor(np.eye(3))
+
     def _extents(self) -> Any:
         return _EXTENTS(outline_of(self._image))
 
@@ -363,6 +378,21 @@ class Scene:
 
 def _restored(image: Any, fields: dict[str, Any], kept: Kept, steps: tuple[Any, ...]) -> Scene:
     return Scene.__new__(Scene)._set(image, fields, kept, steps)
+
+
+def _check_format(name: str, format: str) -> None:
+    if format not in get_args(BoxFormat):
+        raise ValueError(f"{name}: expected one of {', '.join(get_args(BoxFormat))} as format, got {format!r}")
+
+
+def _check_names(fields: Iterable[str]) -> None:
+    for name in fields:
+        if hasattr(Scene, name) and name not in FIELDS:
+            raise ValueError(f'Scene: "{name}" is something else of every Scene; give the field another name')
+
+
+def _has_flat_mask(fields: Mapping[str, Any]) -> bool:
+    return "mask" in fields and fields["mask"].ndim == 2
 
 
 def _composed(steps: tuple[Any, ...]) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from avida import _core
-from avida._running.operator import is_constant
+from avida._running.operator import is_constant, is_pure
 from avida._scenes.random_arguments import Random
 from avida._scenes.scene import Scene
 from avida._values.batch import Batch
@@ -25,6 +25,7 @@ Function = Callable[..., Any]
 Order = Callable[[np.ndarray], np.ndarray]
 """From the numbers that samples have drawn, a row each, to rows of the functions that they run through. -1: none."""
 
+_RESHAPE = _core.op("reshape")
 _SEEDS = 2.0**53  # how many a number from 0 to 1 can tell apart
 
 
@@ -181,26 +182,32 @@ class _Child(NamedTuple):
     """A function with its arguments; those that are Batches have a value for each sample."""
 
     function: Function
+    first: tuple[Any, ...]
+    """What a functools.partial puts before the samples."""
     arguments: dict[str, Any]
     batches: dict[str, Batch]
 
     @property
     def key(self) -> tuple[Any, ...] | None:
         """By which a call is recognised in the next iteration of a loop; None if it cannot be."""
-        function, *given = _unwrapped(self.function)
-        parts = [_key(value) for value in (*given, self.arguments)]
-        return None if None in parts else (function, *parts, tuple(self.batches))
+        parts = [_key(self.first), _key(self.arguments)]
+        return None if None in parts or not is_pure(self.function) else (self.function, *parts, tuple(self.batches))
 
     def __call__(self, x: Any, members: list[int] | None) -> Any:
         batches = {n: b if members is None else b._select(members) for n, b in self.batches.items()}
-        return self.function(x, **self.arguments, **batches)
+        return self.function(*self.first, x, **self.arguments, **batches)
 
 
 def _child(name: str, function: Function, arguments: dict[str, Any]) -> _Child:
     if not callable(function):
         raise TypeError(f"{name}: expected a function, got {shown(function)}")
+    first: tuple[Any, ...] = ()
+    if isinstance(function, functools.partial):  # made anew in each iteration, mostly
+        function, first, arguments = function.func, function.args, {**function.keywords, **arguments}
+    if any(isinstance(value, Batch) for value in first):
+        raise TypeError(f"{name}: expected a Batch in functools.partial under the name of its argument, got it unnamed")
     batches = {argument: value for argument, value in arguments.items() if isinstance(value, Batch)}
-    return _Child(function, {n: value for n, value in arguments.items() if n not in batches}, batches)
+    return _Child(function, first, {n: value for n, value in arguments.items() if n not in batches}, batches)
 
 
 def _children(name: str, functions: Iterable[Function]) -> list[_Child]:
@@ -208,12 +215,6 @@ def _children(name: str, functions: Iterable[Function]) -> list[_Child]:
     if not children:
         raise ValueError(f"{name}: expected at least one function, got none")
     return children
-
-
-def _unwrapped(function: Function) -> tuple[Any, ...]:
-    if isinstance(function, functools.partial):  # made anew in each iteration, mostly
-        return (function.func, function.args, function.keywords)
-    return (function,)
 
 
 def _key(value: Any) -> Any:
@@ -243,6 +244,7 @@ def _run(
         raise TypeError(f"{name}: expected a Batch, a Tensor or a Scene, got {type(x).__name__}; see avida.as_batch")
     image = x.image if isinstance(x, Scene) else x
     like = image if isinstance(image, Batch) else None
+    _check_sizes(name, children, 1 if like is None else like.batch_size)
     numbers = draw(name, uniform, like, rng, keyed_by, range=[0.0, 1.0], shape=[draws + 1], dtype="float64")
     parts = _parts(x)
     per_sample = [batch for child in children for batch in child.batches.values()]
@@ -259,8 +261,17 @@ def _run(
     keys = [child.key for child in children]
     key = None if None in keys else (name, constants, tuple(keys), _form(x))
     size = -1 if like is None else like.batch_size
-    made = _core.python_call(run, name, [*parts, numbers, *per_sample], [], len(parts), size, True, key)
+    pure = all(is_pure(child.function) for child in children)
+    made = _core.python_call(run, name, [*parts, numbers, *per_sample], [], len(parts), size, pure, key)
     return _rebuilt(x, made, to_cpu=True)
+
+
+def _check_sizes(name: str, children: list[_Child], size: int) -> None:
+    for argument, batch in (each for child in children for each in child.batches.items()):
+        if batch.batch_size != size:
+            raise ValueError(
+                f'{name}: expected {size} samples in the argument "{argument}", as x has, got {batch.batch_size}'
+            )
 
 
 def _joined(drawn: Batch) -> np.ndarray:
@@ -277,19 +288,28 @@ def _form(x: Any) -> tuple[Any, ...]:
 
 
 def _parts(x: Any) -> list[Any]:
-    """The values of which it consists: for a Scene, with the matrix."""
-    return [x.image, *x.fields.values(), x.matrix] if isinstance(x, Scene) else [x]
+    """The values of which it consists: for a Scene, with what is still to be done to positions, and the matrix."""
+    if not isinstance(x, Scene):
+        return [x]
+    masks = [x._masks if x._pending else x.masks] if _has_tight_boxes(x) else []
+    return [x.image, *x._fields.values(), *masks, x._product(x._pending), x.matrix]
+
+
+def _has_tight_boxes(x: Scene) -> bool:
+    return "boxes" in x._fields and "masks" in x._fields
 
 
 def _rebuilt(x: Any, parts: Sequence[Any], to_cpu: bool = False) -> Any:
     """A Scene of those parts, or the only one. A call puts all its results on one device."""
     if not isinstance(x, Scene):
         return parts[0]
-    fields = dict(zip(x._fields, parts[1:-1], strict=True))
+    count = len(x._fields)
+    fields, others = dict(zip(x._fields, parts[1 : count + 1], strict=True)), parts[count + 1 :]
     if to_cpu:
         fields = {n: value.cpu() if x._fields[n]._gpu < 0 else value for n, value in fields.items()}
-    step = parts[-1].cpu() if to_cpu else parts[-1]
-    return Scene.__new__(Scene)._set(parts[0], fields, x._kept, (step,))
+        others = [value.cpu() for value in others]
+    *masks, pending, step = others
+    return Scene.__new__(Scene)._set(parts[0], fields, x._kept, (step,), (pending,), masks[0] if masks else None)
 
 
 def _apply(name: str, x: Any, parts: list[Any], children: list[_Child], rows: np.ndarray, order: Order) -> list[Any]:
@@ -335,4 +355,21 @@ def _merged(parts: list[Any], groups: list[tuple[list[int], list[Any]]]) -> list
     """The samples of the groups in their places, those that no function has changed between them."""
     if len(groups) == 1 and len(groups[0][0]) == parts[0].batch_size:
         return groups[0][1]
-    return [_core.merge(part, [(members, made[k]) for members, made in groups]) for k, part in enumerate(parts)]
+    columns = (_of_one_layout([part, *(made[k] for _, made in groups)]) for k, part in enumerate(parts))
+    return [
+        _core.merge(part, [(members, value) for (members, _), value in zip(groups, made, strict=True)])
+        for part, *made in columns
+    ]
+
+
+def _of_one_layout(values: list[Batch]) -> list[Batch]:
+    """Samples without a layout get that of the others: functions name the axes of images that have no names."""
+    layout = next((value.layout for value in values if value.layout), None)
+    if layout is None:
+        return values
+    return [
+        value
+        if value.layout or value.ndim != len(layout)
+        else _RESHAPE(value, src_dims=[*range(value.ndim)], layout=layout)
+        for value in values
+    ]

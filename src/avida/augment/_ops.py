@@ -31,6 +31,7 @@ from avida._values.typing import (
 )
 
 if TYPE_CHECKING:
+    from avida._scenes.scene import Scene
     from avida.random import RNG
 
 __all__ = [
@@ -97,6 +98,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def adjust_colors(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[AdjustColorsArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def adjust_colors(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[AdjustColorsArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -107,7 +112,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def adjust_colors(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -138,8 +143,8 @@ def adjust_colors(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.adjust_colors(image, brightness=1.2, contrast=0.8, saturation=1.5, hue=0.1)
@@ -271,6 +276,8 @@ if TYPE_CHECKING:
     @overload
     def autocontrast(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Batch: ...
     @overload
+    def autocontrast(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Scene: ...
+    @overload
     def autocontrast(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[Placed]) -> Tensor: ...
     @overload
     def autocontrast(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Any: ...
@@ -278,7 +285,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def autocontrast(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -294,7 +301,8 @@ def autocontrast(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Element type: that of the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Element type: that of the input.
+        Layout: that of the input.
 
     Example:
         >>> avida.augment.autocontrast(image)
@@ -312,6 +320,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def box_blur(
+        input: Scene, /, size: IntsArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Scene: ...
+    @overload
+    def box_blur(
         input: SingleTensor, /, size: IntsArg | None = None, *, batch_size: None = None, **arguments: Unpack[Placed]
     ) -> Tensor: ...
     @overload
@@ -322,7 +334,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def box_blur(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     size: IntsArg | None = None,
     *,
@@ -341,8 +353,8 @@ def box_blur(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.box_blur(image, size=3)
@@ -369,6 +381,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def channel_dropout(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ChannelDropoutArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def channel_dropout(
         input: SingleTensor,
         /,
         *,
@@ -389,7 +410,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def channel_dropout(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -413,8 +434,8 @@ def channel_dropout(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.channel_dropout(image)
@@ -436,6 +457,16 @@ if TYPE_CHECKING:
         keyed_by: KeyedBy | None = None,
         **arguments: Unpack[DrawnAnywhere],
     ) -> Batch: ...
+    @overload
+    def channel_shuffle(
+        input: Scene,
+        /,
+        order: IntsArg | None = None,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[DrawnAnywhere],
+    ) -> Scene: ...
     @overload
     def channel_shuffle(
         input: SingleTensor,
@@ -460,7 +491,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def channel_shuffle(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     order: IntsArg | None = None,
     *,
@@ -483,7 +514,7 @@ def channel_shuffle(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor.
 
     Example:
         >>> avida.augment.channel_shuffle(image, [2, 0, 1])
@@ -598,6 +629,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def color_jitter(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ColorJitterArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def color_jitter(
         input: SingleTensor,
         /,
         *,
@@ -618,7 +658,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def color_jitter(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -650,8 +690,8 @@ def color_jitter(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.color_jitter(image, brightness=0.4, contrast=0.4, saturation=0.4, hue=0.1)
@@ -671,6 +711,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def defocus(
+        input: Scene, /, radius: FloatArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Scene: ...
+    @overload
+    def defocus(
         input: SingleTensor, /, radius: FloatArg | None = None, *, batch_size: None = None, **arguments: Unpack[Placed]
     ) -> Tensor: ...
     @overload
@@ -686,7 +730,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def defocus(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     radius: FloatArg | None = None,
     *,
@@ -704,8 +748,8 @@ def defocus(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.defocus(image, radius=1.5)
@@ -844,6 +888,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def gamma(
+        input: Scene, /, gamma: FloatArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Scene: ...
+    @overload
+    def gamma(
         input: SingleTensor, /, gamma: FloatArg | None = None, *, batch_size: None = None, **arguments: Unpack[Placed]
     ) -> Tensor: ...
     @overload
@@ -859,7 +907,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def gamma(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     gamma: FloatArg | None = None,
     *,
@@ -880,8 +928,8 @@ def gamma(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.gamma(image, gamma=2.2)
@@ -899,6 +947,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def grayscale(
+        input: Scene, /, on: bool | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Scene: ...
+    @overload
+    def grayscale(
         input: SingleTensor, /, on: bool | None = None, *, batch_size: None = None, **arguments: Unpack[Placed]
     ) -> Tensor: ...
     @overload
@@ -909,7 +961,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def grayscale(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     on: bool | None = None,
     *,
@@ -928,8 +980,8 @@ def grayscale(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.grayscale(image)
@@ -1076,6 +1128,8 @@ if TYPE_CHECKING:
     @overload
     def invert(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Batch: ...
     @overload
+    def invert(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Scene: ...
+    @overload
     def invert(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[Placed]) -> Tensor: ...
     @overload
     def invert(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Any: ...
@@ -1083,7 +1137,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def invert(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1099,7 +1153,8 @@ def invert(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Element type: that of the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Element type: that of the input.
+        Layout: that of the input.
 
     Example:
         >>> avida.augment.invert(image)
@@ -1122,6 +1177,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def motion_blur(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[MotionBlurArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def motion_blur(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[MotionBlurArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -1132,7 +1191,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def motion_blur(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1155,8 +1214,8 @@ def motion_blur(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.motion_blur(image, size=3, angle=30)
@@ -1390,6 +1449,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def posterize(
+        input: Scene, /, bits: FloatArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Scene: ...
+    @overload
+    def posterize(
         input: SingleTensor, /, bits: FloatArg | None = None, *, batch_size: None = None, **arguments: Unpack[Placed]
     ) -> Tensor: ...
     @overload
@@ -1405,7 +1468,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def posterize(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     bits: FloatArg | None = None,
     *,
@@ -1426,8 +1489,8 @@ def posterize(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.posterize(image, bits=2)
@@ -1445,6 +1508,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def rgb_shift(
+        input: Scene, /, shift: FloatsArg, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Scene: ...
+    @overload
+    def rgb_shift(
         input: SingleTensor, /, shift: FloatsArg, *, batch_size: None = None, **arguments: Unpack[Placed]
     ) -> Tensor: ...
     @overload
@@ -1455,7 +1522,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def rgb_shift(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     shift: FloatsArg = _REQUIRED,
     *,
@@ -1474,8 +1541,8 @@ def rgb_shift(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.rgb_shift(image, shift=[0.1, 0, -0.1])
@@ -1498,6 +1565,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def solarize(
+        input: Scene,
+        /,
+        threshold: FloatArg | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Scene: ...
+    @overload
+    def solarize(
         input: SingleTensor,
         /,
         threshold: FloatArg | None = None,
@@ -1518,7 +1594,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def solarize(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     threshold: FloatArg | None = None,
     *,
@@ -1537,8 +1613,8 @@ def solarize(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.solarize(image, threshold=128)
@@ -1655,6 +1731,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def unsharp_mask(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[UnsharpMaskArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def unsharp_mask(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[UnsharpMaskArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -1665,7 +1745,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def unsharp_mask(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1685,8 +1765,8 @@ def unsharp_mask(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.unsharp_mask(image, amount=0.5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -22,6 +22,19 @@ def batches_of(table: pa.Table, names: Collection[str]) -> dict[str, Any]:
         if layout := (table.schema.field(name).metadata or {}).get(_LAYOUT):
             batches[name] = avida.reinterpret(batches[name], layout=layout.decode())
     return batches
+
+
+def names_given(columns: Iterable[str] | None) -> tuple[str, ...] | None:
+    """The argument ``columns``, of which a text would be its letters."""
+    if isinstance(columns, str):
+        raise TypeError(f"expected a list of names of columns, such as columns=[{columns!r}], got columns={columns!r}")
+    return None if columns is None else tuple(columns)
+
+
+def check_known(names: Iterable[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise ValueError(f"columns: there is no column {name!r}, only {', '.join(map(repr, known))}")
 
 
 def table_of(columns: Mapping[str, Any]) -> pa.Table:

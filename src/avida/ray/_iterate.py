@@ -11,7 +11,7 @@ import ray.data
 from avida import _core
 from avida._values.batch import Batch
 from avida._values.integers import integer_within
-from avida.ray._columns import batches_of
+from avida.ray._columns import batches_of, check_known, names_given
 from avida.ray._rows import SOURCE, known_as, rows_of
 from avida.readers._python.external_source import ExternalSource
 
@@ -57,6 +57,7 @@ def iterate(
     """
     size = integer_within("batch_size", batch_size, 1, _core.MAX_BATCH_SIZE)
     depth = integer_within("prefetch", prefetch, 0, 64)
+    names = names_given(columns)
     if ordered:
         _keep_order(ds)
 
@@ -70,7 +71,7 @@ def iterate(
             local_shuffle_seed=shuffle_seed,
         )
         for table in tables:
-            yield _batches(table, columns, key, epoch)
+            yield _batches(table, names, key, epoch)
 
     return ExternalSource(batches, prefetch_queue_depth=depth).next_epoch(size)
 
@@ -84,9 +85,11 @@ def _keep_order(ds: Any) -> None:
     ds.context.execution_options.preserve_order = True
 
 
-def _batches(table: pa.Table, columns: Collection[str] | None, key: str | None, epoch: int) -> dict[str, Any]:
+def _batches(table: pa.Table, names: Collection[str] | None, key: str | None, epoch: int) -> dict[str, Any]:
     rows = rows_of(table, key, epoch)
-    names = [name for name in table.column_names if rows is None or name != SOURCE] if columns is None else columns
+    if names is None:
+        names = [name for name in table.column_names if rows is None or name not in (SOURCE, key)]
+    check_known(names, table.column_names)
     batches = batches_of(table, names)
     if rows:
         batches = known_as(batches, rows)

@@ -14,11 +14,13 @@ from ray.data.block import BlockMetadata
 from ray.data.datasource import Datasource, ReadTask
 
 import avida
+from avida._scenes.scene import Scene
 from avida._values.batch import Batch
 from avida._values.integers import integer_within
-from avida.ray._columns import table_of
+from avida.ray._columns import check_known, names_given, table_of
 from avida.ray._rows import SOURCE, column_of
 from avida.readers._outputs import NAMES
+from avida.readers._python.external_source import ExternalSource
 from avida.readers._reader import Reader
 
 _BLOCK = 8 << 20  # bytes of a table, about
@@ -48,8 +50,8 @@ def read(
 
     Args:
         reader: Any reader whose samples have numbers. Tasks make it anew, once in each process of Ray.
-        columns: The names of its outputs. Default: those of dictionaries, and for readers of images and labels
-            ``image`` and ``label``.
+        columns: The names of its outputs. Of readers of dictionaries, the columns that are wanted. Default: all those
+            of dictionaries, and for readers of images and labels ``image`` and ``label``.
         epoch: The pass over the data. Default: that of the reader.
         override_num_blocks, concurrency, ray_remote_args: As in ``ray.data.read_datasource``. By default Ray chooses
             the number of tasks by the size of the data, which follows from a few samples.
@@ -71,7 +73,7 @@ class _Part:
     """What a task reads: a shard of an epoch."""
 
     recipe: bytes
-    names: tuple[str, ...]  # empty: those of dictionaries
+    names: tuple[str, ...]  # of the columns
     shard: int
     shards: int
     epoch: int
@@ -102,7 +104,14 @@ def _opened(recipe: bytes) -> tuple[Reader, int]:
 
 def _indexed(reader: Any) -> Reader:
     """The reader itself; of an ExternalSource, the one that reads its source by index."""
-    return reader if isinstance(reader, Reader) else reader._numbered("avida.ray.read()")
+    if isinstance(reader, ExternalSource):
+        return reader._numbered("avida.ray.read()")
+    if not isinstance(reader, Reader):
+        raise TypeError(
+            f"avida.ray.read expected a reader, got {type(reader).__name__}; avida.ExternalSource makes a reader of an "
+            "object with __len__ and __getitem__"
+        )
+    return reader
 
 
 class ReaderSource(Datasource):
@@ -110,6 +119,7 @@ class ReaderSource(Datasource):
 
     def __init__(self, reader: Any, columns: Sequence[str] | None = None, epoch: int | None = None) -> None:
         super().__init__()
+        given = names_given(columns)
         indexed = _indexed(reader)
         self._recipe = _recipe(reader)
         self._title = type(reader).__name__
@@ -118,7 +128,7 @@ class ReaderSource(Datasource):
         self._samples = len(indexed) if order is None else len(order)
         probes = sorted({i * len(indexed) // _PROBES for i in range(_PROBES)})
         probe = indexed[probes]
-        self._names = _names_of(reader, probe, tuple(columns or ()))
+        self._names = _names_of(reader, probe, given or ())
         self._sample_bytes = _table(probe, self._names).nbytes // len(probes) + 1
 
     def get_name(self) -> str:
@@ -143,11 +153,21 @@ class ReaderSource(Datasource):
 
 
 def _names_of(reader: Any, probe: Any, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of outputs; none for those that have names."""
+    """The names of the columns: of dictionaries those that are wanted, else one for each output."""
+    if isinstance(probe, Scene):
+        raise TypeError(
+            f"avida.ray.read expected outputs that are columns, got a Scene from {reader!r}: leave out scene=True, and "
+            "make Scenes in a Stage"
+        )
     if isinstance(probe, Mapping):
-        if SOURCE in probe:
-            raise ValueError(f"the data has a column {SOURCE!r}, which is where avida.ray.read tells what rows are")
-        return ()
+        check_known(names, probe)
+        names = names or tuple(probe)
+        if SOURCE in names:
+            raise ValueError(
+                f"the data has a column {SOURCE!r}, which is where avida.ray.read tells what rows are: leave it out by "
+                "columns=[...]"
+            )
+        return names
     names = names or tuple(NAMES.get(type(reader).__name__, ()))
     if len(names) != len(probe):
         raise ValueError(
@@ -157,9 +177,9 @@ def _names_of(reader: Any, probe: Any, names: tuple[str, ...]) -> tuple[str, ...
 
 
 def _table(item: Any, names: Sequence[str]) -> pa.Table:
-    columns = dict(zip(names, item, strict=True)) if names else dict(item)
+    columns = dict(item) if isinstance(item, Mapping) else dict(zip(names, item, strict=True))
     batches = [column for column in columns.values() if isinstance(column, Batch)]
-    made = {name: _without_axis(name, column) for name, column in columns.items()}
+    made = {name: _without_axis(name, columns[name]) for name in names}
     return table_of(made | ({SOURCE: column_of(batches[0].sources)} if batches else {}))
 
 

@@ -41,6 +41,9 @@ class COCOHooks(DeclaredReader):
         fields = dict(zip(self._names, outputs[1:], strict=True))
         return Scene(image(outputs[0]), **fields)
 
+    def _item_form(self, outputs: int) -> Any:
+        return super()._item_form(outputs) if self._names is None else ("Scene", "image", *self._names)
+
     @classmethod
     def _open(cls, arguments: _core.ReaderArguments, given: dict[str, Any]) -> _core.ReaderSource:
         folder = given[_SAVE_TO]

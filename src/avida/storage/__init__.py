@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from numbers import Integral as _Integral
+from numbers import Real as _Real
 from typing import Any
 
 from avida import _core
@@ -75,8 +77,12 @@ def configure(
     elif credentials is not None and not callable(credentials):
         raise TypeError(f"expected a mapping or a function as credentials, got {type(credentials).__name__}")
     for name, number in (("timeout", timeout), ("connect_timeout", connect_timeout), ("deadline", deadline)):
+        if number is not None and not isinstance(number, _Real):
+            raise TypeError(f"expected a number of seconds as {name}, got {number!r}")
         if number is not None and not number > 0:
             raise ValueError(f"{name} must be more than 0 seconds, got {number}")
+    if requests is not None and not isinstance(requests, _Integral):
+        raise TypeError(f"expected an integer as requests, got {requests!r}")
     if requests is not None and requests < 1:
         raise ValueError(f"requests must be at least 1, got {requests}")
     _core.configure_store(

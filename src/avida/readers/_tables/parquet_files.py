@@ -146,9 +146,9 @@ def _names_in(filters: Any) -> list[str]:
     """The columns of [(name, comparison, value), ...], or of a list of such lists, one of which has to hold."""
     if not isinstance(filters, list | tuple) or not filters:
         raise TypeError(f'expected filters such as [("label", "<", 10)], got {filters!r}')
-    terms = filters if isinstance(filters[0], tuple) else [term for group in filters for term in group]
+    groups = [filters] if isinstance(filters[0], tuple) else filters
     names = []
-    for term in terms:
+    for term in itertools.chain(*(group if isinstance(group, list | tuple) else [group] for group in groups)):
         if not isinstance(term, tuple) or len(term) != 3 or not isinstance(term[0], str):
             raise TypeError(f'expected filters such as [("label", "<", 10)], got {term!r} among them')
         names.append(term[0])
