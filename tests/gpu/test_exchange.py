@@ -16,6 +16,7 @@ def torch():
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         pytest.skip("PyTorch has no GPU here")
+    torch.cuda.init()  # making a stream does not do it, and before it memory of others does not count as pinned
     return torch
 
 
