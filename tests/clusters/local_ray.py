@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # binds 127.0.0.1, as it does on those
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # asks for 127.0.0.1, as on those
 os.environ["RAY_TRAIN_V2_ENABLED"] = "1"
 
 import ray
