@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kMostSteps = 256;  // of an iteration; what follows is not made ahead
 constexpr int kMostMisses = 5;
-constexpr int kOnGpu = 3;  // items ahead of a loop that decodes on a GPU: fewer leave it idle
+constexpr int kOnGpu = 4;  // items ahead of a loop that decodes on a GPU: fewer leave it idle
 
 // One for all loops. Loops of Python have the GIL anyway; it keeps the threads of readers apart from them.
 ForkSafe<>& mutex() {
@@ -64,6 +64,13 @@ bool within_budget(const Device& device) {
   if (device.kind != Device::Kind::gpu) return true;
   Gpu& gpu = Gpu::at(device.id);
   return gpu.bytes_in_use() <= gpu.memory_budget();
+}
+
+// Whether the GPU has room for more items at the same time than for those in use, and much is left to others.
+bool has_room(int device) {
+  Gpu& gpu = Gpu::at(device);
+  const int64_t in_use = gpu.bytes_in_use();
+  return in_use > 0 && gpu.bytes_left() / 8 > in_use;
 }
 
 }  // namespace
@@ -502,7 +509,7 @@ void UserLoop::note(const std::shared_ptr<Step>& step, std::span<const ValuePtr>
   const Device device = results[0]->meta().device;
   if (step->spec && step->spec->leads && device.kind == Device::Kind::gpu) {
     step->decodes_on = device.id;
-    if (grows_) depth_ = std::max(depth_, kOnGpu);
+    if (grows_ && depth_ < kOnGpu && has_room(device.id)) depth_ = kOnGpu;
   }
   for (size_t i = 0; i < results.size(); i++)
     slots_.push_back({results[i], results[i].get(), step->id, static_cast<int>(i)});

@@ -24,8 +24,8 @@ class UserLoop : public std::enable_shared_from_this<UserLoop> {
   UserLoop(const UserLoop&) = delete;
   ~UserLoop();
 
-  // Begins an epoch, of which `depth` items are to be prepared ahead; more, if it `grows`, where the loop decodes images
-  // on a GPU.
+  // Begins an epoch, of which `depth` items are to be prepared ahead; more, if it `grows`, where the loop decodes
+  // images on a GPU.
   void open(Peek peek, int depth, bool grows);
   // Ends it: what was made ahead is dropped. What was learned is kept for the next epoch, but for functions of Python:
   // what they refer to may refer to the reader.

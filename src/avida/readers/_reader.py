@@ -300,7 +300,7 @@ class Reader(NamesArguments):
             compile: The same as ``capture``.
             ahead: How many batches to prepare ahead: the calls that the loop made for the batches before are made for
                 the next ones while the loop is busy or waits. Results are the same for any number; ``0`` prepares none.
-                Default: ``1``, or ``2`` with ``capture``; ``3`` where the loop decodes images on a GPU.
+                Default: ``1``, or ``2`` with ``capture``; ``4`` where the loop decodes images on a GPU.
             indices: The indices of the samples of this epoch, in place of the order of :attr:`sampler`.
             Ignored, accepted for compatibility: ctx.
 
