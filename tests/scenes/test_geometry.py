@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import avida
-from avida._scenes.operators import CHANGES_PIXELS
-from tests.scenes.made import arrays, extents, scene
+from avida._scenes.operators import BENDS, CHANGES_PIXELS, DRAWS
+from tests.scenes.made import SEEDS, arrays, extents, scene
 
 PERSPECTIVE = [[1, 0.1, 2], [-0.05, 1.1, 1], [0.001, 0.0005, 1]]
 MATRIX = [0.9, 0.2, -3, -0.1, 1.1, 2]
@@ -52,7 +52,7 @@ EXACT = [
     ("sphere", {}, 2),
     ("jitter", {"nDegree": 2}, 2),
 ]
-BENDS = ("augment.elastic", "augment.grid_distortion", "augment.optical_distortion", "water", "sphere")
+ROWS = ("boxes", "masks", "keypoints", "labels", "rotated")
 IDS = [f"{name}-{i}" for i, (name, _, _) in enumerate(EXACT)]
 
 
@@ -66,14 +66,20 @@ def moved(name, arguments, made):
     return operator(name)(made, **arguments)
 
 
+FORMS = [("HWC", np.uint8), ("CHW", np.float32), ("FHWC", np.uint16), ("FCHW", np.uint8)]
+
+
 @pytest.mark.parametrize(("name", "arguments", "near"), EXACT, ids=IDS)
-@pytest.mark.parametrize("layout", ["HWC", "CHW"])
-def test_a_box_has_the_extents_of_its_mask(name, arguments, near, layout):
-    if layout == "CHW" and name == "paste":
-        pytest.skip("takes channels-last only")
-    for seed in range(4):
-        made = moved(name, arguments, scene(seed, layout))
+@pytest.mark.parametrize(("layout", "dtype"), FORMS, ids=[layout for layout, _ in FORMS])
+def test_a_box_has_the_extents_of_its_mask(name, arguments, near, layout, dtype):
+    if name == "paste" and layout != "HWC":
+        pytest.skip("takes images with channels last only")
+    if name == "crop_mirror_normalize" and "F" in layout:
+        arguments = {**arguments, "output_layout": "FCHW"}
+    for seed in SEEDS if layout == "HWC" else [0]:
+        made = moved(name, arguments, scene(seed, layout, dtype)).evaluate()
         clean = made.clean()
+        assert {len(set(map(len, rows))) for rows in zip(*(arrays(made.fields[n]) for n in ROWS), strict=True)} == {1}
         for masks, boxes in zip(arrays(clean.masks), arrays(clean.boxes), strict=True):
             assert len(masks) == len(boxes)
             for mask, box in zip(masks, boxes, strict=True):
@@ -118,8 +124,14 @@ def test_points_go_where_their_pixels_go(name, arguments, near):
 
 
 @pytest.mark.parametrize(("name", "arguments", "near"), EXACT, ids=IDS)
-def test_label_map_and_masks_are_one(name, arguments, near):
-    made = moved(name, arguments, scene(3))
+@pytest.mark.parametrize("keyed", [False, True])
+def test_label_map_and_masks_are_one(name, arguments, near, keyed):
+    before = scene(3)
+    if keyed and name in DRAWS:
+        reader = avida.ExternalSource([np.asarray(image) for image in before.image], layout="HWC", cycle=False)
+        (pictures,) = next(iter(reader.next_epoch(batch_size=5)))
+        before, arguments = before.replace(image=pictures), {**arguments, "keyed_by": pictures}
+    made = moved(name, arguments, before)
     for mask, masks, image in zip(arrays(made.mask), arrays(made.masks), arrays(made.image), strict=True):
         np.testing.assert_array_equal(mask, masks.sum(axis=0))
         assert mask.shape in (image.shape[:2], image.shape[1:])

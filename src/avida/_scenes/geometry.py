@@ -14,6 +14,7 @@ from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida.random._rng import repeating
 
+_CLIP, _CONVERT = _core.op("scenes.clip"), _core.op("scenes.convert_boxes")
 _EXTENTS, _SPLIT = _core.op("scenes.extents"), _core.op("scenes.split_edges")
 _RESHAPE, _WARP, _CROP, _FLIP, _CAST = (
     _core.op(name) for name in ("reshape", "warp_affine", "crop", "flip", "cast")
@@ -213,3 +214,21 @@ def random_resized_crop(scene: Scene, call: Call) -> Scene:
     sizes = [int(each) for each in size] if isinstance(size, list | tuple) else [int(size)]
     size = sizes * 2 if len(sizes) == 1 else sizes
     return move(scene, Call("resize", [], {**given, "roi_start": start, "roi_end": start + shape, "size": size}))
+
+
+def random_bbox_crop(scene: Scene, call: Call) -> Scene:
+    """The window is drawn first. Which objects are left is for `clean` to say."""
+    if scene.boxes is None:
+        raise ValueError("random_bbox_crop: expected a Scene with boxes")
+    given = dict(call.arguments)
+    for name in ("bbox_layout", "bbox_prune_threshold", "crop_shape", "input_shape", "ltrb", "output_bbox_indices"):
+        if name in given or call.inputs:
+            raise ValueError(
+                f"random_bbox_crop: expected no labels and no {name} beside a Scene, which has its boxes in pixels; "
+                "clean(min_visible=...) drops objects"
+            )
+    extents = scene._extents()
+    inside = _CLIP(scene.boxes, extents)
+    boxes = _CONVERT(inside, extents, to="xyxy", to_relative=True)
+    anchor, shape, _ = _core.op("random_bbox_crop")(boxes, **given)
+    return move(scene, Call("slice", [anchor, shape], {"axis_names": "WH"}))

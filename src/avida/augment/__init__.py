@@ -36,6 +36,7 @@ from avida.augment._policies import POLICIES as POLICIES
 from avida.augment._policies import SVHN as SVHN
 from avida.augment._policies import Policy as Policy
 from avida.augment._policies import Step as Step
+from avida.augment._random_crop import random_crop as random_crop
 from avida.augment._sound import add_noise as add_noise
 from avida.augment._sound import gain as gain
 from avida.augment._standard import AUTO_AUGMENT as AUTO_AUGMENT
