@@ -99,11 +99,11 @@ def test_points_go_where_their_pixels_go(name, arguments, near):
     if name in ("water", "sphere", "jitter"):
         arguments = {**arguments, "interp_type": 1}
     rng = np.random.default_rng(0)
-    places = rng.integers(20, 45, (8, 2))
-    images = np.zeros((8, 64, 72, 3), np.float32)
+    places = rng.integers(20, 45, (2 * len(SEEDS), 2))
+    images = np.zeros((len(places), 64, 72, 3), np.float32)
     for image, (x, y) in zip(images, places, strict=True):
         image[y - radius : y + radius + 1, x - radius : x + radius + 1] = 1
-    points = (places + 0.5).astype(np.float32).reshape(8, 1, 1, 2)
+    points = (places + 0.5).astype(np.float32).reshape(-1, 1, 1, 2)
     images = [np.pad(image, ((20, 20), (20, 20), (0, 0))) for image in images]
     if name == "pad":
         arguments = {"fill_value": 0, "align": 16}
@@ -144,7 +144,9 @@ def test_the_image_is_that_of_the_operator(name, arguments, near):
         np.testing.assert_array_equal(np.asarray(ours), np.asarray(plain))
 
 
-BENT = [pytest.param(name, arguments, id=key) for (name, arguments, _), key in zip(EXACT, IDS, strict=True) if name in BENDS]
+BENT = [
+    pytest.param(name, arguments, id=key) for (name, arguments, _), key in zip(EXACT, IDS, strict=True) if name in BENDS
+]
 
 
 def at(image, x, y):
@@ -246,6 +248,7 @@ def corners_of(box):
         ("crop", {"crop": [30, 30]}),
         ("letterbox", {"size": 100}),
         ("resize", {"resize_longer": 200}),
+        ("augment.affine", {"angle": 77, "scale": 1.3, "translate": [3, 4]}),
     ],
 )
 def test_rotated_boxes(name, arguments):
@@ -334,6 +337,32 @@ def test_one_pixel_and_no_objects():
     empty = avida.Scene(image, boxes=np.zeros((0, 4)), labels=np.zeros(0, np.int64), masks=np.zeros((0, 1, 1), bool))
     empty = avida.rotate(avida.resize(empty, size=[4, 4]), angle=30).clean(min_visible=0.5)
     assert [np.asarray(value).shape[0] for value in empty.fields.values()] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("name", "arguments", "near"), EXACT, ids=IDS)
+def test_images_of_one_pixel(name, arguments, near):
+    """With an object that fills it, and with none."""
+    if name in ("crop", "crop_mirror_normalize"):
+        arguments = {**arguments, "out_of_bounds_policy": "pad"}
+    images = avida.as_batch(np.full((2, 1, 1, 3), 9, np.uint8), layout="HWC")
+    made = moved(
+        name,
+        arguments,
+        avida.Scene(
+            images,
+            boxes=[[[0, 0, 1, 1]], []],
+            rotated=[[[0.5, 0.5, 1, 1, 0]], []],
+            masks=[np.ones((1, 1, 1), np.uint8), []],
+            keypoints=[[[[0.5, 0.5, 2]]], []],
+            mask=np.ones((2, 1, 1), np.uint8),
+            labels=[[4], []],
+        ),
+    )
+    for field in ROWS:
+        assert [len(rows) for rows in arrays(made.fields[field])] == [1, 0]
+        assert np.isfinite(arrays(made.fields[field])[0]).all()
+    for field in ROWS:
+        assert len(arrays(made.clean(min_visible=0.01).fields[field])[1]) == 0
 
 
 def test_sequences_and_other_types():

@@ -16,9 +16,7 @@ from avida.random._rng import repeating
 
 _CLIP, _CONVERT = _core.op("scenes.clip"), _core.op("scenes.convert_boxes")
 _EXTENTS, _SPLIT = _core.op("scenes.extents"), _core.op("scenes.split_edges")
-_RESHAPE, _WARP, _CROP, _FLIP, _CAST = (
-    _core.op(name) for name in ("reshape", "warp_affine", "crop", "flip", "cast")
-)
+_RESHAPE, _WARP, _CROP, _FLIP, _CAST = (_core.op(name) for name in ("reshape", "warp_affine", "crop", "flip", "cast"))
 _NEAREST = 0  # INTERP_NN
 
 
@@ -171,10 +169,16 @@ def _bent(scene: Scene, call: Call, image: Any) -> Scene:
     for name, kind in (("boxes", "boxes."), ("rotated", "rotated."), ("keypoints", "points.")):
         if name in fields:
             fields[name] = call.beside(kind, scene, fields[name], *(masks if name == "boxes" else []))
+
+    def masked(mask: Any, fill: int) -> Any:
+        on_mask = ON_MASK[call.name]
+        assert on_mask is not None  # what bends has no matrix by which masks could follow
+        return on_mask(call, mask, fill)
+
     if "mask" in fields:
-        fields["mask"] = _on_label_map(scene, lambda mask, fill: ON_MASK[call.name](call, mask, fill))
+        fields["mask"] = _on_label_map(scene, masked)
     if scene._kept.has_pixels:
-        fields["masks"] = _on_masks(scene, lambda mask, fill: ON_MASK[call.name](call, mask, fill))
+        fields["masks"] = _on_masks(scene, masked)
     elif masks:
         fields["masks"] = call.beside("points.", scene, _SPLIT(masks[0]))
     return scene._bent(image, fields)

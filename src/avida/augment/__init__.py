@@ -16,10 +16,10 @@ from avida.augment._combinators import maybe as maybe
 from avida.augment._combinators import one_of as one_of
 from avida.augment._combinators import shuffled as shuffled
 from avida.augment._combinators import some_of as some_of
-from avida.augment._copy_paste import copy_paste as copy_paste
-from avida.augment._mix import cutmix as cutmix
-from avida.augment._mix import mixup as mixup
-from avida.augment._mosaic import mosaic as mosaic
+from avida.augment._mixing.copy_paste import copy_paste as copy_paste
+from avida.augment._mixing.mix import cutmix as cutmix
+from avida.augment._mixing.mix import mixup as mixup
+from avida.augment._mixing.mosaic import mosaic as mosaic
 from avida.augment._operations import brightness as brightness
 from avida.augment._operations import color as color
 from avida.augment._operations import contrast as contrast

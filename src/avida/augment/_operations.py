@@ -61,7 +61,8 @@ def translate(
 
     If ``relative``, the distances are fractions of width and height.
     """
-    n, shown = images.batch_size, images.image if isinstance(images, Scene) else images
+    n = images.batch_size
+    shown: Any = images.image if isinstance(images, Scene) else images
     offsets = np.stack([_numbers(y, n), _numbers(x, n)], axis=1)
     if relative:
         height = (shown.layout or "FHWC"[-shown.ndim :]).index("H")

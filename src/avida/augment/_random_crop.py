@@ -38,8 +38,8 @@ def random_crop(
     Args:
         images: Images or videos, or a Scene.
         size: Height and width, or one number for both.
-        most_of_one_class: Of a Scene with a label map: the largest share of the window's pixels that one class may have;
-            those of ``ignore`` do not count. Of ten windows, the first that holds it is taken, else the last.
+        most_of_one_class: Of a Scene with a label map: the largest share of the window's pixels that one class may
+            have; those of ``ignore`` do not count. Of ten windows, the first that holds it is taken, else the last.
         fill_value: What lies beyond the border: one number, or one for each channel.
         rng: Where the random numbers come from; by default this thread's generator.
         keyed_by: Samples that came from a reader: each draws the same window in any batch. See `avida.random`.
@@ -66,6 +66,4 @@ def random_crop(
             arguments["ignore"] = images.ignore
     start = _START(*inputs, **arguments)
     fill = [fill_value] if isinstance(fill_value, int | float) else list(fill_value)
-    return _ops.slice(
-        images, start=start, shape=extents, axis_names="HW", out_of_bounds_policy="pad", fill_values=fill
-    )
+    return _ops.slice(images, start=start, shape=extents, axis_names="HW", out_of_bounds_policy="pad", fill_values=fill)

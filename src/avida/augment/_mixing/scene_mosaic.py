@@ -13,8 +13,8 @@ from avida._scenes.scene import Scene
 from avida._values.batch import Batch, as_batch
 from avida._values.typing import KeyedBy
 from avida.augment._draw import draw
-from avida.augment._objects import joined, of_batch, others, picked, rows_of, run_on, selected
-from avida.augment._pieces import Piece, painted
+from avida.augment._mixing.objects import joined, of_batch, others, picked, rows_of, run_on, selected
+from avida.augment._mixing.pieces import Piece, painted
 from avida.random._ops import uniform
 from avida.random._rng import RNG
 
@@ -63,9 +63,9 @@ def _objects(parts: list[Scene], pieces: list[Piece], size: np.ndarray, min_visi
     for part, piece in zip(parts, pieces, strict=True):
         placed = rows_of(_placed(part.clean(min_visible=min_visible), piece, size))
         shown = (piece.end > piece.start).all(axis=1)
-        rows.append([
-            each if seen else selected(each, np.zeros(0, int)) for each, seen in zip(placed, shown, strict=True)
-        ])
+        rows.append(
+            [each if seen else selected(each, np.zeros(0, int)) for each, seen in zip(placed, shown, strict=True)]
+        )
     return dict(joined("mosaic", list(zip(*rows, strict=True)))) if rows[0][0] else {}
 
 

@@ -13,7 +13,7 @@ from avida._values.batch import Batch, as_batch
 from avida._values.typing import KeyedBy
 from avida.augment._checks import number
 from avida.augment._draw import draw
-from avida.augment._objects import (
+from avida.augment._mixing.objects import (
     Rows,
     count_of,
     covered,
@@ -27,7 +27,7 @@ from avida.augment._objects import (
     with_pixels,
     without_polygons,
 )
-from avida.augment._scene_mix import partners_of
+from avida.augment._mixing.scene_mix import partners_of
 from avida.random._ops import uniform
 from avida.random._rng import RNG
 
@@ -78,8 +78,8 @@ def copy_paste(
         p: The probability of each object of the other image to be pasted.
         scale: Between which sizes the other image is drawn, as a multiple of its own. It lies at a random place within
             the image, or the image within it; images of one size lie above each other.
-        min_visible: The share of an object that must be left of it; others are dropped, as are those of which nothing is
-            left.
+        min_visible: The share of an object that must be left of it; others are dropped, as are those of which
+            nothing is left.
         rng: Where the random numbers come from; by default this thread's generator.
         keyed_by: Samples that came from a reader: each draws the same numbers in any batch. See `avida.random`.
 
@@ -101,6 +101,7 @@ def copy_paste(
         )
         return made.image, made.masks
     scene = of_batch("copy_paste", images)
+    image: Any = scene.image
     if masks is not None or "masks" not in scene._fields:
         raise TypeError("copy_paste: expected a Scene with masks of its own, which tell what belongs to an object")
     p = number("copy_paste", "p", p, low=0, high=1)
@@ -108,9 +109,7 @@ def copy_paste(
     low, high = (number("copy_paste", "scale", each, low=1e-3, high=1e3) for each in scale)
     if low > high:
         raise ValueError(f"copy_paste: expected low <= high as scale, got {low:g}, {high:g}")
-    drawn = draw(
-        "copy_paste", uniform, scene.image, rng, keyed_by, range=[0.0, 1.0], shape=[5], dtype="float64"
-    )
+    drawn = draw("copy_paste", uniform, image, rng, keyed_by, range=[0.0, 1.0], shape=[5], dtype="float64")
     kept = without_polygons(scene._kept)
 
     def function(samples: Scene, numbers: np.ndarray) -> tuple[Any, Mapping[str, Any]]:
@@ -120,7 +119,7 @@ def copy_paste(
         for mine, its, row in zip(rows_of(samples), rows_of(other), numbers, strict=True):
             chosen = np.random.default_rng(int(row[4] * _SEEDS)).random(count_of(its)) < p
             pasted = _with_pixels_left(selected(its, chosen))
-            cover = pasted["masks"].any(axis=0)
+            cover = np.asarray(np.any(pasted["masks"], axis=0))
             covers.append(cover)
             rows.append([covered(mine, cover, min_visible), covered(pasted, np.zeros_like(cover), min_visible)])
         fields: dict[str, Any] = with_form(joined("copy_paste", rows), kept)
@@ -148,7 +147,7 @@ def _placed(samples: Scene, numbers: np.ndarray, low: float, high: float) -> Sce
 
 
 def _with_pixels_left(rows: Rows) -> Rows:
-    return selected(rows, rows["masks"].any(axis=(1, 2)))
+    return selected(rows, np.asarray(np.any(rows["masks"], axis=(1, 2))))
 
 
 def _over(below: Any, above: Any, covers: list[np.ndarray]) -> Any:

@@ -85,9 +85,7 @@ def pasted(images: Batch, others: Batch, layout: str, start: np.ndarray, end: np
     below, above = (_ops.reshape(each, shape=[frames, *size, channels], layout="FHWC") for each in (images, others))
     places = as_batch(np.stack([np.zeros_like(start), start], axis=1))
     sizes = as_batch(np.stack([np.broadcast_to([size], start.shape), end - start], axis=1).astype(np.int32))
-    made = _ops.multi_paste(
-        below, above, in_anchors=places, out_anchors=places, shapes=sizes, dtype=images.dtype
-    )
+    made = _ops.multi_paste(below, above, in_anchors=places, out_anchors=places, shapes=sizes, dtype=images.dtype)
     return _ops.reshape(made, shape=list(shape), layout=layout)
 
 

@@ -86,7 +86,9 @@ def selected(rows: Rows, which: np.ndarray) -> Rows:
 def joined(name: str, images: Sequence[Sequence[Rows]]) -> dict[str, Batch]:
     """A Batch of each field: of each image, the rows of all that is given for it."""
     fields = images[0][0] if images else {}
-    return {each: as_batch([_joined(name, each, [rows[each] for rows in parts]) for parts in images]) for each in fields}
+    return {
+        each: as_batch([_joined(name, each, [rows[each] for rows in parts]) for parts in images]) for each in fields
+    }
 
 
 def _joined(name: str, field: str, parts: list[np.ndarray]) -> np.ndarray:
@@ -94,9 +96,7 @@ def _joined(name: str, field: str, parts: list[np.ndarray]) -> np.ndarray:
         length = max(part.shape[1] for part in parts)
         filling = np.nan if parts[0].dtype == np.float32 else 0
         rest = [(0, 0)] * (parts[0].ndim - 2)
-        parts = [
-            np.pad(part, [(0, 0), (0, length - part.shape[1]), *rest], constant_values=filling) for part in parts
-        ]
+        parts = [np.pad(part, [(0, 0), (0, length - part.shape[1]), *rest], constant_values=filling) for part in parts]
     filled = [part for part in parts if len(part)] or parts[:1]
     shapes = {part.shape[1:] for part in filled}
     if len(shapes) > 1:
@@ -156,7 +156,7 @@ def _boxes_of(before: np.ndarray, after: np.ndarray, boxes: np.ndarray) -> np.nd
 
 def _around(mask: np.ndarray) -> np.ndarray | None:
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    return np.float32([columns[0], rows[0], columns[-1] + 1, rows[-1] + 1]) if len(rows) else None
+    return np.array([columns[0], rows[0], columns[-1] + 1, rows[-1] + 1], np.float32) if len(rows) else None
 
 
 def _boxes(boxes: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -171,8 +171,8 @@ def _boxes(boxes: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]
         if around is None:
             continue
         visible[i] = np.count_nonzero(window) / window.size
-        around += np.float32([left, top, left, top])
-        inner = np.float32([left, top, right, bottom])
+        around += np.array([left, top, left, top], np.float32)
+        inner = np.array([left, top, right, bottom], np.float32)
         box[:] = np.where(around == inner, box, around)
     return boxes, visible
 
@@ -184,7 +184,7 @@ def _rotated(rotated: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndar
     down = np.stack([np.sin(angles), np.cos(angles)], -1) * rotated[:, 3:4] / 2
     sides = np.stack([-right - down, right - down, right + down, down - right], axis=1)
     corners = (rotated[:, None, :2] + sides).astype(np.float32)
-    drawn = np.asarray(_DENSE(np.ascontiguousarray(corners), np.int32(free.shape)))
+    drawn = np.asarray(_DENSE(np.ascontiguousarray(corners), np.array(free.shape, np.int32)))
     return rotated, _masks(drawn, free)[1]
 
 
@@ -203,7 +203,7 @@ def _points(points: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def others(drawn: np.ndarray, samples: int, count: int) -> list[list[int]]:
-    """For each sample ``count`` other ones, chosen by its own numbers from 0 to 1; different ones, if there are enough."""
+    """For each sample ``count`` other ones, by its own numbers from 0 to 1; different ones, if there are enough."""
     chosen = []
     for i, row in enumerate(drawn):
         pool: list[int] = []
