@@ -67,9 +67,9 @@ def copy_paste(
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> Any:
-    """Copy-paste: pastes objects of another image, cut out by their masks, over each image (Ghiasi et al., 2021).
+    """Copy-paste: pastes objects of another image over each image.
 
-    Each sample draws the other image from its batch, which of its objects come along, and where they go. Objects that
+    They are cut out by their masks (Ghiasi et al., 2021). Each sample draws the other image from its batch, which of its objects come along, and where they go. Objects that
     are covered lose what is covered of their masks and boxes, or go.
 
     Args:
@@ -90,8 +90,8 @@ def copy_paste(
     Example:
         >>> masks = [np.ones((1, *shape[:2]), np.uint8) for shape in batch.shape]
         >>> scene = avida.augment.copy_paste(avida.Scene(batch, masks=masks, labels=[[5], [6]]), p=1.0)
-        >>> [labels.tolist() for labels in scene.labels]
-        [[6], [5]]
+        >>> [labels.numpy().tolist() for labels in scene.labels]
+        [[5, 6], [5]]
     """
     if not isinstance(images, Scene):
         if not isinstance(images, Batch) or masks is None:
