@@ -119,7 +119,7 @@ def copy_paste(
         for mine, its, row in zip(rows_of(samples), rows_of(other), numbers, strict=True):
             chosen = np.random.default_rng(int(row[4] * _SEEDS)).random(count_of(its)) < p
             pasted = _with_pixels_left(selected(its, chosen))
-            cover = np.asarray(np.any(pasted["masks"], axis=0))
+            cover = np.maximum.reduce(pasted["masks"], axis=0, initial=0) != 0
             covers.append(cover)
             rows.append([covered(mine, cover, min_visible), covered(pasted, np.zeros_like(cover), min_visible)])
         fields: dict[str, Any] = with_form(joined("copy_paste", rows), kept)
@@ -147,7 +147,7 @@ def _placed(samples: Scene, numbers: np.ndarray, low: float, high: float) -> Sce
 
 
 def _with_pixels_left(rows: Rows) -> Rows:
-    return selected(rows, np.asarray(np.any(rows["masks"], axis=(1, 2))))
+    return selected(rows, np.maximum.reduce(rows["masks"], axis=(1, 2), initial=0) != 0)
 
 
 def _over(below: Any, above: Any, covers: list[np.ndarray]) -> Any:

@@ -135,27 +135,38 @@ def covered(rows: Rows, cover: np.ndarray, min_visible: float) -> Rows:
         if field in rows:  # the last ones know best
             made[field], visible = function(rows[field], free)
     if "masks" in rows and "boxes" in rows:
-        made["boxes"] = _boxes_of(rows["masks"], made["masks"], rows["boxes"])
+        made["boxes"] = _boxes_of(made["masks"], visible < 1, rows["boxes"])
     return selected(made, (visible > 0) & (visible >= min_visible))
 
 
 def _masks(masks: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    left = masks * free
-    before = np.count_nonzero(masks, axis=(1, 2))
-    return left, np.count_nonzero(left, axis=(1, 2)) / np.maximum(before, 1)
+    visible = np.ones(len(masks))
+    hidden = _around(~free)
+    if hidden is None:
+        return masks, visible
+    left, top, right, bottom = hidden.astype(int)
+    cover, made = ~free[top:bottom, left:right], masks
+    for i, mask in enumerate(masks):
+        covered = (mask[top:bottom, left:right] != 0) & cover
+        if lost := np.count_nonzero(covered):
+            visible[i] = 1 - lost / np.count_nonzero(mask != 0)
+            made = masks.copy() if made is masks else made
+            made[i, top:bottom, left:right][covered] = 0
+    return made, visible
 
 
-def _boxes_of(before: np.ndarray, after: np.ndarray, boxes: np.ndarray) -> np.ndarray:
+def _boxes_of(masks: np.ndarray, changed: np.ndarray, boxes: np.ndarray) -> np.ndarray:
     """Where something of a mask is covered, the box is around what is left."""
     boxes = boxes.copy()
-    for box, old, new in zip(boxes, before, after, strict=True):
-        if np.count_nonzero(old) != np.count_nonzero(new) and (around := _around(new)) is not None:
+    for box, mask, is_new in zip(boxes, masks, changed, strict=True):
+        if is_new and (around := _around(mask)) is not None:
             box[:] = around
     return boxes
 
 
 def _around(mask: np.ndarray) -> np.ndarray | None:
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    mask = mask.view(np.uint8)
+    rows, columns = (np.flatnonzero(np.maximum.reduce(mask, axis=axis, initial=0)) for axis in (1, 0))
     return np.array([columns[0], rows[0], columns[-1] + 1, rows[-1] + 1], np.float32) if len(rows) else None
 
 
