@@ -27,7 +27,8 @@ inline Moves moves_of(const Perspective& map, const SampleView& image) {
   from = product(from, centred);
   for (int axis : {0, 1}) from.shift(axis, map.origin);
   Moves moves = inverse_of(from);
-  if (depth_of(moves, 0.5 * static_cast<double>(extent_of(image, 0)), 0.5 * static_cast<double>(extent_of(image, 1))) < 0)
+  if (depth_of(moves, 0.5 * static_cast<double>(extent_of(image, 0)), 0.5 * static_cast<double>(extent_of(image, 1))) <
+      0)
     for (auto& row : moves.m)
       for (double& number : row) number = -number;
   return moves;

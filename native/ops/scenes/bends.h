@@ -1,8 +1,8 @@
 // Where positions go by a map that has no matrix: hidden operators beside one that bends images.
 //
 //   AVIDA_BENDS_IN(augment, elastic, ElasticArgs, ElasticParameters) is scenes.boxes.augment.elastic, and the same for
-//   points and rotated boxes: the inputs and arguments of elastic, rows of annotations, and perhaps masks of the objects.
-//   The map is turned around numerically, where positions are asked for.
+//   points and rotated boxes: the inputs and arguments of elastic, rows of annotations, and perhaps masks of the
+//   objects. The map is turned around numerically, where positions are asked for.
 #pragma once
 #include <optional>
 
@@ -234,9 +234,7 @@ struct BentRotated {
 template <class Parameters, class Kind, class Args>
 class BendPlan {
  public:
-  explicit BendPlan(const Sample<Args>& sample) : parameters_(sample) {
-    Kind::check(sample.in[sample.in.size() - 2]);
-  }
+  explicit BendPlan(const Sample<Args>& sample) : parameters_(sample) { Kind::check(sample.in[sample.in.size() - 2]); }
 
   void shape(Sample<Args>& sample) const { sample.out[0].shape = sample.in[sample.in.size() - 2].shape; }
   void run(const Sample<Args>& sample) const {

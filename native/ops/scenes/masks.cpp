@@ -1,8 +1,9 @@
-// scenes.dense_masks, scenes.run_masks: masks of objects in another form; scenes.split_edges: polygons with more corners.
+// scenes.dense_masks, scenes.run_masks: masks of objects in another form; scenes.split_edges: polygons with more
+// corners.
 #include <cmath>
 
-#include "ops/scenes/object_masks.h"
 #include "core/parts/label_mask.h"
+#include "ops/scenes/object_masks.h"
 
 namespace avida::ops {
 namespace {
@@ -23,11 +24,13 @@ class DensePlan {
   int64_t rows() const { return masks_.objects(); }
   void run(const Sample<NoArgs>& sample) const {
     const int64_t pixels = height_ * width_;
-    for (int64_t i = sample.begin; i < sample.end; i++) draw(i, sample.out[0].as<uint8_t>() + i * pixels);
+    std::vector<int32_t> labels(static_cast<size_t>(masks_.has_polygons() ? pixels : 0));
+    for (int64_t i = sample.begin; i < sample.end; i++) draw(i, labels, sample.out[0].as<uint8_t>() + i * pixels);
   }
 
  private:
-  void draw(int64_t object, uint8_t* out) const {
+  // `labels` is empty before and after.
+  void draw(int64_t object, std::vector<int32_t>& labels, uint8_t* out) const {
     const int64_t pixels = height_ * width_;
     std::fill_n(out, pixels, 0);
     if (masks_.has_runs()) {
@@ -36,15 +39,23 @@ class DensePlan {
       });
       return;
     }
-    std::vector<int32_t> labels(static_cast<size_t>(pixels));
     LabelMask mask(labels.data(), height_, width_);
+    Around around;
     masks_.each_polygon(object, [&](Polygon& polygon) {
       std::vector<Vertex> outline;
-      for (const Position& at : polygon.corners)
+      for (const Position& at : polygon.corners) {
         outline.push_back({static_cast<float>(at.x), static_cast<float>(at.y)});
+        around.add(at);
+      }
       if (pixels) mask.paint_polygon(outline, 1);
     });
-    for (int64_t i = 0; i < pixels; i++) out[i] = labels[i] != 0;
+    if (!(around.top <= around.bottom)) return;
+    auto row = [&](double y) { return static_cast<int64_t>(std::clamp(y, 0.0, static_cast<double>(height_))); };
+    const int64_t end = row(around.bottom + 2) * width_;
+    for (int64_t i = row(around.top - 1) * width_; i < end; i++) {
+      out[i] = labels[static_cast<size_t>(i)] != 0;
+      labels[static_cast<size_t>(i)] = 0;
+    }
   }
 
   const ObjectMasks masks_;
@@ -61,13 +72,18 @@ class RunsPlan {
     for (int64_t i = 0; i < masks.shape[0]; i++) {
       const auto* mask = masks.as<uint8_t>() + i * height * width;
       std::vector<uint32_t>& runs = rows_.emplace_back();
-      runs = {static_cast<uint32_t>(height), static_cast<uint32_t>(width), 0};
+      const Around around = ObjectMasks(masks).visible(i, 0, 0).around;  // beside it nothing is inside
+      const int64_t left = around.left <= around.right ? static_cast<int64_t>(around.left) : width;
+      const int64_t right = left < width ? static_cast<int64_t>(around.right) : width;
+      runs = {static_cast<uint32_t>(height), static_cast<uint32_t>(width), static_cast<uint32_t>(left * height)};
       bool inside = false;
-      for (int64_t x = 0; x < width; x++)
+      for (int64_t x = left; x < right; x++)
         for (int64_t y = 0; y < height; y++) {
           if ((mask[y * width + x] != 0) != inside) runs.push_back(0), inside = !inside;
           runs.back()++;
         }
+      if (inside && right < width) runs.push_back(0);
+      runs.back() += static_cast<uint32_t>((width - right) * height);
       most_ = std::max(most_, std::ssize(runs));
     }
   }
@@ -94,7 +110,8 @@ class SplitEdgesPlan {
       masks.each_polygon(i, [&](Polygon& polygon) {
         if (!row.empty()) row.push_back({NAN, NAN});
         const auto& corners = polygon.corners;
-        for (size_t k = 0; k < corners.size(); k++) each_part(corners[k], corners[(k + 1) % corners.size()], [&](const Position& at) { row.push_back(at); });
+        for (size_t k = 0; k < corners.size(); k++)
+          each_part(corners[k], corners[(k + 1) % corners.size()], [&](const Position& at) { row.push_back(at); });
       });
       most_ = std::max(most_, std::ssize(row));
     }

@@ -38,7 +38,7 @@ class Polygon {
   }
 };
 
-constexpr double kLongestPart = 4;         // pixels of a line that is moved by its ends
+constexpr double kLongestPart = 4;       // pixels of a line that is moved by its ends
 constexpr int64_t kMostParts = 1 << 10;  // of a line
 
 // Calls fn with positions from one to before another.

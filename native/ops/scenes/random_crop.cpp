@@ -55,7 +55,8 @@ class RandomCropPlan {
     counts.erase(args.ignore);
     int64_t all = 0, most = 0;
     for (auto [label, pixels] : counts) all += pixels, most = std::max(most, pixels);
-    return all > 0 && static_cast<double>(most) <= static_cast<double>(args.most_of_one_class) * static_cast<double>(all);
+    return all > 0 &&
+           static_cast<double>(most) <= static_cast<double>(args.most_of_one_class) * static_cast<double>(all);
   }
 
   int64_t start_[2] = {}, end_[2] = {};
