@@ -16,9 +16,10 @@ from avida.augment._combinators import maybe as maybe
 from avida.augment._combinators import one_of as one_of
 from avida.augment._combinators import shuffled as shuffled
 from avida.augment._combinators import some_of as some_of
-from avida.augment._mix import cutmix as cutmix
-from avida.augment._mix import mixup as mixup
-from avida.augment._mosaic import mosaic as mosaic
+from avida.augment._mixing.copy_paste import copy_paste as copy_paste
+from avida.augment._mixing.mix import cutmix as cutmix
+from avida.augment._mixing.mix import mixup as mixup
+from avida.augment._mixing.mosaic import mosaic as mosaic
 from avida.augment._operations import brightness as brightness
 from avida.augment._operations import color as color
 from avida.augment._operations import contrast as contrast
@@ -35,6 +36,7 @@ from avida.augment._policies import POLICIES as POLICIES
 from avida.augment._policies import SVHN as SVHN
 from avida.augment._policies import Policy as Policy
 from avida.augment._policies import Step as Step
+from avida.augment._random_crop import random_crop as random_crop
 from avida.augment._sound import add_noise as add_noise
 from avida.augment._sound import gain as gain
 from avida.augment._standard import AUTO_AUGMENT as AUTO_AUGMENT

@@ -10,6 +10,7 @@ import numpy as np
 
 from avida import _core
 from avida._running.operator import is_constant, is_pure
+from avida._scenes.parts import form_of, parts_of, rebuilt
 from avida._scenes.random_arguments import Random
 from avida._scenes.scene import Scene
 from avida._values.batch import Batch
@@ -246,7 +247,7 @@ def _run(
     like = image if isinstance(image, Batch) else None
     _check_sizes(name, children, 1 if like is None else like.batch_size)
     numbers = draw(name, uniform, like, rng, keyed_by, range=[0.0, 1.0], shape=[draws + 1], dtype="float64")
-    parts = _parts(x)
+    parts = parts_of(x)
     per_sample = [batch for child in children for batch in child.batches.values()]
 
     def run(values: list[Any]) -> list[Any]:
@@ -259,11 +260,11 @@ def _run(
         return _apply(name, x, given, mine, rows, order)
 
     keys = [child.key for child in children]
-    key = None if None in keys else (name, constants, tuple(keys), _form(x))
+    key = None if None in keys else (name, constants, tuple(keys), form_of(x))
     size = -1 if like is None else like.batch_size
     pure = all(is_pure(child.function) for child in children)
     made = _core.python_call(run, name, [*parts, numbers, *per_sample], [], len(parts), size, pure, key)
-    return _rebuilt(x, made, to_cpu=True)
+    return rebuilt(x, made, to_cpu=True)
 
 
 def _check_sizes(name: str, children: list[_Child], size: int) -> None:
@@ -283,35 +284,6 @@ def _refilled(child: _Child, batches: list[Any]) -> _Child:
     return child._replace(batches={name: batches.pop(0) for name in child.batches}) if child.batches else child
 
 
-def _form(x: Any) -> tuple[Any, ...]:
-    return (*x._fields, str(x._kept), bool(x._steps)) if isinstance(x, Scene) else ()
-
-
-def _parts(x: Any) -> list[Any]:
-    """The values of which it consists: for a Scene, with what is still to be done to positions, and the matrix."""
-    if not isinstance(x, Scene):
-        return [x]
-    masks = [x._masks if x._pending else x.masks] if _has_tight_boxes(x) else []
-    return [x.image, *x._fields.values(), *masks, x._product(x._pending), x.matrix]
-
-
-def _has_tight_boxes(x: Scene) -> bool:
-    return "boxes" in x._fields and "masks" in x._fields
-
-
-def _rebuilt(x: Any, parts: Sequence[Any], to_cpu: bool = False) -> Any:
-    """A Scene of those parts, or the only one. A call puts all its results on one device."""
-    if not isinstance(x, Scene):
-        return parts[0]
-    count = len(x._fields)
-    fields, others = dict(zip(x._fields, parts[1 : count + 1], strict=True)), parts[count + 1 :]
-    if to_cpu:
-        fields = {n: value.cpu() if x._fields[n]._gpu < 0 else value for n, value in fields.items()}
-        others = [value.cpu() for value in others]
-    *masks, pending, step = others
-    return Scene.__new__(Scene)._set(parts[0], fields, x._kept, (step,), (pending,), masks[0] if masks else None)
-
-
 def _apply(name: str, x: Any, parts: list[Any], children: list[_Child], rows: np.ndarray, order: Order) -> list[Any]:
     """Runs each sample through the functions that it has chosen: those that chose the same in a turn are a batch."""
     drawn = (rows[:, -1] * _SEEDS).astype(np.uint64)
@@ -326,7 +298,7 @@ def _apply(name: str, x: Any, parts: list[Any], children: list[_Child], rows: np
             whole = len(members) == len(rows)
             group = parts if whole else [part._select(members) for part in parts]
             with drawing_from(GroupRNG([seeds[i] for i in members])):
-                result = children[child](_rebuilt(x, group), None if whole else members)
+                result = children[child](rebuilt(x, group), None if whole else members)
             groups.append((members, _checked(name, x, children[child].function, result, len(members))))
         parts = _merged(parts, groups)
     return parts
@@ -348,7 +320,7 @@ def _checked(name: str, x: Any, function: Function, result: Any, size: int) -> l
         raise TypeError(f"{name}: expected {called} to return a {kind.__name__} of {size} samples, got {found}")
     if isinstance(result, Scene) and list(result._fields) != list(x._fields):
         raise TypeError(f"{name}: expected {called} to keep the fields {list(x._fields)}, got {list(result._fields)}")
-    return [result] if not isinstance(result, Scene) else _parts(result)
+    return [result] if not isinstance(result, Scene) else parts_of(result)
 
 
 def _merged(parts: list[Any], groups: list[tuple[list[int], list[Any]]]) -> list[Any]:
