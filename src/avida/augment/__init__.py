@@ -27,16 +27,21 @@ from avida.augment._operations import rotate as rotate
 from avida.augment._operations import sharpness as sharpness
 from avida.augment._operations import shear_x as shear_x
 from avida.augment._operations import shear_y as shear_y
+from avida.augment._operations import solarize_add as solarize_add
+from avida.augment._operations import solarize_levels as solarize_levels
 from avida.augment._operations import translate as translate
+from avida.augment._operations import translate_x as translate_x
+from avida.augment._operations import translate_y as translate_y
 from avida.augment._ops import *  # noqa: F403
-from avida.augment._policies import CIFAR10 as CIFAR10
-from avida.augment._policies import IMAGENET as IMAGENET
-from avida.augment._policies import POLICIES as POLICIES
-from avida.augment._policies import SVHN as SVHN
-from avida.augment._policies import Policy as Policy
-from avida.augment._policies import Step as Step
 from avida.augment._sound import add_noise as add_noise
 from avida.augment._sound import gain as gain
 from avida.augment._standard import AUTO_AUGMENT as AUTO_AUGMENT
 from avida.augment._standard import RAND_AUGMENT as RAND_AUGMENT
+from avida.augment._standard import SPACES as SPACES
 from avida.augment._standard import TRIVIAL_AUGMENT_WIDE as TRIVIAL_AUGMENT_WIDE
+from avida.augment._sub_policies import CIFAR10 as CIFAR10
+from avida.augment._sub_policies import IMAGENET as IMAGENET
+from avida.augment._sub_policies import POLICIES as POLICIES
+from avida.augment._sub_policies import SVHN as SVHN
+from avida.augment._sub_policies import Step as Step
+from avida.augment._sub_policies import SubPolicies as SubPolicies
