@@ -9,6 +9,7 @@ from avida.augment._arguments import either as either
 from avida.augment._arguments import normal as normal
 from avida.augment._augmentation import Augmentation as Augmentation
 from avida.augment._augmentation import augmentation as augmentation
+from avida.augment._aug_mix import aug_mix as aug_mix
 from avida.augment._automatic import auto_augment as auto_augment
 from avida.augment._automatic import rand_augment as rand_augment
 from avida.augment._automatic import trivial_augment as trivial_augment
@@ -33,8 +34,11 @@ from avida.augment._operations import translate as translate
 from avida.augment._operations import translate_x as translate_x
 from avida.augment._operations import translate_y as translate_y
 from avida.augment._ops import *  # noqa: F403
+from avida.augment._policy.policy import Policy as Policy
+from avida.augment._policy.record import record as record
 from avida.augment._sound import add_noise as add_noise
 from avida.augment._sound import gain as gain
+from avida.augment._standard import AUG_MIX as AUG_MIX
 from avida.augment._standard import AUTO_AUGMENT as AUTO_AUGMENT
 from avida.augment._standard import RAND_AUGMENT as RAND_AUGMENT
 from avida.augment._standard import SPACES as SPACES
@@ -45,3 +49,4 @@ from avida.augment._sub_policies import POLICIES as POLICIES
 from avida.augment._sub_policies import SVHN as SVHN
 from avida.augment._sub_policies import Step as Step
 from avida.augment._sub_policies import SubPolicies as SubPolicies
+from avida.augment._three_augment import three_augment as three_augment

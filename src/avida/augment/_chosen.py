@@ -16,7 +16,7 @@ from avida._values.typing import KeyedBy
 from avida.augment._augmentation import Augmentation
 from avida.augment._draw import draw
 from avida.augment._groups import batch_in, check_value, in_background, merged, parts_of, rebuilt, selected
-from avida.augment._operations import white_of
+from avida.augment._operations import gray_or
 from avida.random._ops import uniform
 from avida.random._rng import RNG
 
@@ -91,7 +91,7 @@ def apply_choices(
     shapes = parts[0].shape
     options = dict(plan.options)
     if options.get("fill_value", 0) is None:
-        options["fill_value"] = 128 * white_of(parts[0].dtype) / 255
+        options["fill_value"] = gray_or(None, parts[0])
     for turn in range(max(map(len, choices), default=0)):
         members: dict[Augmentation, list[int]] = {}
         for i, chosen in enumerate(choices):

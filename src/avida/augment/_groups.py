@@ -78,10 +78,9 @@ def in_background(
     def call(values: list[Any]) -> list[Any]:
         given, drawn, rest = values[: len(parts)], values[len(parts)], values[len(parts) + 1 :]
         if like is not None:
-            return run(given, _joined(drawn), rest)
+            return run(given, rows_of(drawn), rest)
         alone = [_core.batch_from_tensors([value], value._dtype_id, value.layout or "") for value in given]
-        rows = np.asarray(_core.read_only(drawn.cpu())).reshape(1, -1)
-        return [value._sample(0) for value in run(alone, rows, rest)]
+        return [value._sample(0) for value in run(alone, rows_of(drawn), rest)]
 
     size = -1 if like is None else like.batch_size
     key = None if key is None else (name, *key, form_of(x))
@@ -89,7 +88,10 @@ def in_background(
     return rebuilt(x, made[: len(parts)], to_cpu=True), made[len(parts) :]
 
 
-def _joined(drawn: Batch) -> np.ndarray:
+def rows_of(drawn: Any) -> np.ndarray:
+    """Numbers that were drawn: a row for each sample."""
+    if not isinstance(drawn, Batch):
+        return np.asarray(_core.read_only(drawn.cpu())).reshape(1, -1)
     return np.asarray(_core.read_only(drawn.cpu()._join(None, "", -1))) if drawn.batch_size else np.zeros((0, 1))
 
 
@@ -152,7 +154,7 @@ def seeds_from(drawn: np.ndarray) -> np.ndarray:
 
 def mixed(seeds: np.ndarray, which: Any) -> np.ndarray:
     """Other seeds, which follow from these and from the number of what they are for: as splitmix64 makes them."""
-    mixed = seeds + (np.asarray(which) + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = seeds + (np.atleast_1d(which) + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return mixed ^ (mixed >> np.uint64(31))

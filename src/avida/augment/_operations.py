@@ -18,6 +18,7 @@ from avida._values.dtype import DType, uint8, uint16
 from avida._values.tensor import Tensor
 from avida._values.typing import FixedInterpType, FloatArg, FloatsArg
 from avida.augment import _ops as augment_ops
+from avida.math import clamp
 from avida.types import INTERP_NN
 
 _SMOOTH = np.array([[1, 1, 1], [1, 5, 1], [1, 1, 1]], np.float32) / 13
@@ -53,6 +54,18 @@ def _showing(x: Any, image: Batch) -> Any:
     return x._showing(image) if isinstance(x, Scene) else image
 
 
+def _clamped(x: Any, changed: Batch) -> Any:
+    """With changed images, of which colours stay between black and white: integers do by themselves."""
+    if changed.dtype.kind == DType.Kind.float:
+        changed = _ops.cast(clamp(changed, 0, 1), dtype=changed.dtype)
+    return _showing(x, changed)
+
+
+def gray_or(value: float | None, images: Any) -> float:
+    """A given value, or mid-gray of these images: 128 of 255."""
+    return 128 * white_of(_image(images).dtype) / 255 if value is None else value
+
+
 def _channels(images: Batch) -> int:
     return images.shape[0][layout_of(images).index("C")] if images.batch_size else 0
 
@@ -70,12 +83,16 @@ def _on_frames(x: Any, function: Callable[[Any], Any]) -> Any:
     return _showing(made, _ops.reshape(_image(made), shape=_per_sample(shapes), layout=layout))
 
 
-def shear_x(images: Any, factor: FloatArg, *, fill_value: float = 128, interp_type: FixedInterpType = INTERP_NN) -> Any:
+def shear_x(
+    images: Any, factor: FloatArg, *, fill_value: float | None = None, interp_type: FixedInterpType = INTERP_NN
+) -> Any:
     """Shears images along x: each row moves left by ``factor`` pixels more."""
     return _shear(images, factor, (0, 1), fill_value, interp_type)
 
 
-def shear_y(images: Any, factor: FloatArg, *, fill_value: float = 128, interp_type: FixedInterpType = INTERP_NN) -> Any:
+def shear_y(
+    images: Any, factor: FloatArg, *, fill_value: float | None = None, interp_type: FixedInterpType = INTERP_NN
+) -> Any:
     """Shears images along y: each column moves up by ``factor`` pixels more."""
     return _shear(images, factor, (1, 0), fill_value, interp_type)
 
@@ -84,7 +101,7 @@ def _shear(images: Any, factor: FloatArg, at: tuple[int, int], fill_value: float
     samples = _image(images).batch_size
     matrices = np.tile(np.eye(2, 3, dtype=np.float32), (samples, 1, 1))
     matrices[:, at[0], at[1]] = _numbers(factor, samples)
-    options = {"matrix": _per_sample(matrices), "fill_value": fill_value, "interp_type": interp_type}
+    options = {"matrix": _per_sample(matrices), "fill_value": gray_or(fill_value, images), "interp_type": interp_type}
     return _on_frames(images, lambda frames: _ops.warp_affine(frames, **options))
 
 
@@ -94,7 +111,7 @@ def translate(
     y: FloatsArg = 0,
     *,
     relative: bool = False,
-    fill_value: float = 128,
+    fill_value: float | None = None,
 ) -> Any:
     """Moves images to the left and up by an integer number of pixels.
 
@@ -107,28 +124,30 @@ def translate(
         height = layout_of(pixels).index("H")
         offsets *= np.array([shape[height : height + 2] for shape in pixels.shape], np.float32).reshape(n, 2)
     window = {"start": _per_sample(np.trunc(offsets).astype(np.int32)), "axis_names": "HW", "rel_shape": [1.0, 1.0]}
-    return _ops.slice(images, **window, out_of_bounds_policy="pad", fill_values=fill_value)
+    return _ops.slice(images, **window, out_of_bounds_policy="pad", fill_values=gray_or(fill_value, images))
 
 
-def translate_x(images: Any, distance: FloatArg, *, relative: bool = False, fill_value: float = 128) -> Any:
+def translate_x(images: Any, distance: FloatArg, *, relative: bool = False, fill_value: float | None = None) -> Any:
     """Moves images to the left."""
     return translate(images, x=distance, relative=relative, fill_value=fill_value)
 
 
-def translate_y(images: Any, distance: FloatArg, *, relative: bool = False, fill_value: float = 128) -> Any:
+def translate_y(images: Any, distance: FloatArg, *, relative: bool = False, fill_value: float | None = None) -> Any:
     """Moves images up."""
     return translate(images, y=distance, relative=relative, fill_value=fill_value)
 
 
-def rotate(images: Any, angle: FloatArg, *, fill_value: float = 128, interp_type: FixedInterpType = INTERP_NN) -> Any:
+def rotate(
+    images: Any, angle: FloatArg, *, fill_value: float | None = None, interp_type: FixedInterpType = INTERP_NN
+) -> Any:
     """Rotates images counter-clockwise about their centre; they keep their size."""
-    options = {"angle": angle, "keep_size": True, "fill_value": fill_value, "interp_type": interp_type}
+    options = {"angle": angle, "keep_size": True, "fill_value": gray_or(fill_value, images), "interp_type": interp_type}
     return _on_frames(images, lambda frames: _ops.rotate(frames, **options))
 
 
 def brightness(images: Any, factor: FloatArg) -> Any:
     """Multiplies all colours: 0 is black, 1 changes nothing."""
-    return _ops.brightness(images, brightness=factor)
+    return _clamped(images, _ops.brightness(_image(images), brightness=factor))
 
 
 def contrast(images: Any, factor: FloatArg) -> Any:
@@ -140,7 +159,7 @@ def contrast(images: Any, factor: FloatArg) -> Any:
     if _channels(pixels) in (0, 1, 3):
         return augment_ops.adjust_colors(images, contrast=factor)
     mean = reductions.mean(pixels, axes=[*range(pixels.ndim)])
-    return _ops.brightness_contrast(images, contrast=factor, contrast_center=mean)
+    return _clamped(images, _ops.brightness_contrast(pixels, contrast=factor, contrast_center=mean))
 
 
 def color(images: Any, factor: FloatArg) -> Any:
@@ -148,7 +167,8 @@ def color(images: Any, factor: FloatArg) -> Any:
 
     Images that are not RGB stay as they are.
     """
-    return _ops.saturation(images, saturation=factor) if _channels(_image(images)) == 3 else images
+    pixels = _image(images)
+    return _clamped(images, _ops.saturation(pixels, saturation=factor)) if _channels(pixels) == 3 else images
 
 
 def sharpness(images: Any, factor: FloatArg) -> Any:
@@ -178,7 +198,7 @@ def sharpness(images: Any, factor: FloatArg) -> Any:
             output_size=_per_sample(sizes),
             dtype=pixels.dtype,
         )
-        return _showing(frames, pasted)
+        return _clamped(frames, pasted)
 
     return _on_frames(images, within_border)
 

@@ -31,7 +31,7 @@ def auto_augment_plan(
 ) -> Plan:
     """The choices of :func:`auto_augment`."""
     name = "auto_augment"
-    options = _options(name, fill_value, interp_type)
+    options = options_of(name, fill_value, interp_type)
     std = number(name, "m_std", m_std, low=0)
     if isinstance(policy, str):
         if policy not in POLICIES:
@@ -74,7 +74,7 @@ def rand_augment_plan(
 ) -> Plan:
     """The choices of :func:`rand_augment`."""
     name = "rand_augment"
-    options = _options(name, fill_value, interp_type)
+    options = options_of(name, fill_value, interp_type)
     bins = integer(name, "num_magnitude_bins", num_magnitude_bins, low=1)
     count = integer(name, "n", n, low=0)
     magnitude = integer(name, "m", m, low=0, high=bins - 1)
@@ -111,7 +111,7 @@ def trivial_augment_plan(
 ) -> Plan:
     """The choices of :func:`trivial_augment`."""
     name = "trivial_augment"
-    options = _options(name, fill_value, interp_type)
+    options = options_of(name, fill_value, interp_type)
     bins = integer(name, "num_magnitude_bins", num_magnitude_bins, low=1)
     given = TRIVIAL_AUGMENT_WIDE if augmentations is None else augmentations_named(name, augmentations)
     found = adapted(name, given, excluded, max_translate_abs, max_translate_rel)
@@ -165,7 +165,8 @@ def _choice(augmentation: Augmentation, bins: int, magnitude: float, sign: float
     return Choice(augmentation, -strength if augmentation.signed and sign < 0.5 else strength)
 
 
-def _options(name: str, fill_value: float | None, interp_type: FixedInterpType) -> dict[str, Any]:
+def options_of(name: str, fill_value: float | None, interp_type: FixedInterpType) -> dict[str, Any]:
+    """Arguments of augmentations, checked."""
     return {
         "fill_value": None if fill_value is None else number(name, "fill_value", fill_value),
         "interp_type": interpolation(name, interp_type, (INTERP_NN, INTERP_LINEAR)),

@@ -100,7 +100,11 @@ _DESATURATE = Augmentation("desaturate", operations.color, (0.5, 0))
 _BLUR = Augmentation("blur", operations.blur, (0.1, 2))
 TIMM_THREE = (next(item for item in TIMM_INCREASING if item.name == "solarize"), _DESATURATE, _BLUR)
 
-AUG_MIX = tuple(item for item in RAND_AUGMENT if item.name != "identity")
+AUG_MIX = tuple(
+    dataclasses.replace(item, magnitudes=(4, 0)) if item.name == "posterize" else item
+    for item in _space(0.3, _translations(1 / 3, relative=True), angle=30, factor=0.9, bits=4)
+    if item.name != "identity"
+)
 """AugMix: Hendrycks et al., 2019, with all operations, as torchvision has them."""
 
 SPACES = {
