@@ -50,3 +50,4 @@ from avida.augment._sub_policies import SVHN as SVHN
 from avida.augment._sub_policies import Step as Step
 from avida.augment._sub_policies import SubPolicies as SubPolicies
 from avida.augment._three_augment import three_augment as three_augment
+from avida.augment import presets as presets
