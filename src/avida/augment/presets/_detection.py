@@ -116,6 +116,8 @@ def _cropped_around(x: Scene, draws: dict[str, Any]) -> Scene:
         all_boxes_above_threshold=False,
         num_attempts=40,
         total_num_attempts=400,
+        input_shape=_ops.cast(x._extents(), dtype="int32"),
+        shape_layout="HW",
         **draws,
     )
     x = _ops.slice(x, anchor, shape, axis_names="WH")

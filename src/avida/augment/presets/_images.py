@@ -7,7 +7,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from avida import _ops
+import numpy as np
+
+from avida import _core, _ops
+from avida._scenes.scene import Scene
+from avida._values.batch import Batch, as_batch
+from avida._values.tensor import as_tensor
 from avida._values.typing import KeyedBy
 from avida.augment import _ops as augment_ops
 from avida.augment._arguments import between, either
@@ -142,7 +147,22 @@ def _middle(name: str, images: Any, size: int, resize: int, filter: str) -> Any:
     size = integer(name, "size", size, low=1)
     shorter = integer(name, "resize", resize, low=size)
     x = _ops.resize(decoded(images), resize_shorter=shorter, interp_type=filter, size_rounding="torchvision")
-    return to_input(_ops.crop(x, crop=[size, size]))
+    start = _middle_start(x, size)
+    return to_input(_ops.slice(x, start=start, shape=[size, size], axis_names="HW"))
+
+
+def _middle_start(x: Any, size: int) -> Any:
+    """Where the middle begins, as torchvision rounds it: to the even one of two neighbours."""
+    image = x.image if isinstance(x, Scene) else x
+    batch = isinstance(image, Batch)
+
+    def starts(values: list[Any]) -> list[Any]:
+        shapes = values[0].shape if batch else [values[0].shape]
+        rows = np.round((np.array([shape[:2] for shape in shapes]).reshape(-1, 2) - size) / 2).astype(np.int32)
+        return [as_batch(rows) if batch else as_tensor(rows[0])]
+
+    samples = image.batch_size if isinstance(image, Batch) else -1
+    return _core.python_call(starts, "middle", [_core.outline(image)], [], 1, samples, True, ("middle", size))[0]
 
 
 def simclr(
