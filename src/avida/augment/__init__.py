@@ -3,13 +3,14 @@
 The functions themselves stand in `avida`: `avida.rand_augment(images)`.
 """
 
+from avida.augment import presets as presets
 from avida.augment._arguments import between as between
 from avida.augment._arguments import chance as chance
 from avida.augment._arguments import either as either
 from avida.augment._arguments import normal as normal
+from avida.augment._aug_mix import aug_mix as aug_mix
 from avida.augment._augmentation import Augmentation as Augmentation
 from avida.augment._augmentation import augmentation as augmentation
-from avida.augment._aug_mix import aug_mix as aug_mix
 from avida.augment._automatic import auto_augment as auto_augment
 from avida.augment._automatic import rand_augment as rand_augment
 from avida.augment._automatic import trivial_augment as trivial_augment
@@ -17,6 +18,7 @@ from avida.augment._combinators import maybe as maybe
 from avida.augment._combinators import one_of as one_of
 from avida.augment._combinators import shuffled as shuffled
 from avida.augment._combinators import some_of as some_of
+from avida.augment._copy_paste import copy_paste as copy_paste
 from avida.augment._mix import cutmix as cutmix
 from avida.augment._mix import mixup as mixup
 from avida.augment._mosaic import mosaic as mosaic
@@ -50,4 +52,3 @@ from avida.augment._sub_policies import SVHN as SVHN
 from avida.augment._sub_policies import Step as Step
 from avida.augment._sub_policies import SubPolicies as SubPolicies
 from avida.augment._three_augment import three_augment as three_augment
-from avida.augment import presets as presets

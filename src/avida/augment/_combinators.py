@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from avida._running.operator import is_constant, is_pure
+from avida._scenes.parts import rebuilt
 from avida._scenes.random_arguments import Random
 from avida._scenes.scene import Scene
 from avida._values.batch import Batch
@@ -24,7 +25,6 @@ from avida.augment._groups import (
     in_background,
     merged,
     mixed,
-    rebuilt,
     seeds_from,
     selected,
 )

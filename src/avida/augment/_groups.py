@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from avida import _core
+from avida._scenes.parts import form_of, parts_of, rebuilt
 from avida._scenes.scene import Scene
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
@@ -27,33 +28,6 @@ def batch_in(x: Any) -> Batch | None:
     """The images, if they are a Batch."""
     image = x.image if isinstance(x, Scene) else x
     return image if isinstance(image, Batch) else None
-
-
-def form_of(x: Any) -> tuple[Any, ...]:
-    """What tells Scenes of one kind from those of another."""
-    return (*x._fields, str(x._kept), bool(x._steps)) if isinstance(x, Scene) else ()
-
-
-def parts_of(x: Any) -> list[Any]:
-    """The values of which it consists: for a Scene, with what is still to be done to positions, and the matrix."""
-    if not isinstance(x, Scene):
-        return [x]
-    tight = "boxes" in x._fields and "masks" in x._fields
-    masks = [x._masks if x._pending else x.masks] if tight else []
-    return [x.image, *x._fields.values(), *masks, x._product(x._pending), x.matrix]
-
-
-def rebuilt(x: Any, parts: Sequence[Any], to_cpu: bool = False) -> Any:
-    """A Scene of those parts, or the only one. A call puts all its results on one device."""
-    if not isinstance(x, Scene):
-        return parts[0]
-    count = len(x._fields)
-    fields, others = dict(zip(x._fields, parts[1 : count + 1], strict=True)), parts[count + 1 :]
-    if to_cpu:
-        fields = {n: value.cpu() if x._fields[n]._gpu < 0 else value for n, value in fields.items()}
-        others = [value.cpu() for value in others]
-    *masks, pending, step = others
-    return Scene.__new__(Scene)._set(parts[0], fields, x._kept, (step,), (pending,), masks[0] if masks else None)
 
 
 def in_background(

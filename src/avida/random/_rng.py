@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import threading
+from collections.abc import Callable
 from typing import Any, SupportsIndex
 
 from avida import _core
@@ -208,6 +209,22 @@ def _given(rng: RNG | None) -> RNG:
     if not isinstance(rng, RNG):
         raise ValueError(f"rng must be an avida.random.RNG, got {type(rng).__name__}")
     return rng
+
+
+def repeating(rng: RNG | None, keyed_by: Any) -> Callable[[], None]:
+    """For calls that are to draw the same: to be called before each of them."""
+    given = _given(rng)
+    start, made = given._position, False
+
+    def again() -> None:
+        nonlocal made
+        if keyed_by is None:
+            given._position = start
+        elif made:
+            _core.repeat_draw(keyed_by)
+        made = True
+
+    return again
 
 
 class _Inherited:

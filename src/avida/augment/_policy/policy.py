@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from avida._scenes.parts import parts_of, rebuilt
 from avida._scenes.scene import Scene
 from avida._values.batch import Batch, as_batch
 from avida._values.tensor import Tensor
 from avida._values.typing import KeyedBy
 from avida.augment._draw import draw
-from avida.augment._groups import batch_in, check_value, in_background, parts_of, rebuilt, seeds_from
+from avida.augment._groups import batch_in, check_value, in_background, seeds_from
 from avida.augment._orders import maybe_order, one_of_order, shuffled_order, some_of_order
 from avida.augment._plans import PLANS
 from avida.augment._policy.names import check_arguments, draws_itself, function_named, names
