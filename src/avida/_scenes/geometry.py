@@ -15,7 +15,9 @@ from avida._values.tensor import Tensor
 from avida.random._rng import repeating
 
 _EXTENTS, _SPLIT = _core.op("scenes.extents"), _core.op("scenes.split_edges")
-_RESHAPE, _WARP, _CROP, _FLIP, _CAST = (_core.op(name) for name in ("reshape", "warp_affine", "crop", "flip", "cast"))
+_RESHAPE, _WARP, _CROP, _FLIP, _CAST = (
+    _core.op(name) for name in ("reshape", "warp_affine", "crop", "flip", "cast")
+)
 _NEAREST = 0  # INTERP_NN
 
 

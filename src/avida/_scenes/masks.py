@@ -95,9 +95,7 @@ def _decompressed(text: str | bytes, sample: int) -> np.ndarray:
     codes = np.frombuffer(text.encode() if isinstance(text, str) else text, np.uint8).astype(np.int64) - 48
     ends = np.flatnonzero(codes & 32 == 0)
     starts = np.concatenate([[0], ends[:-1] + 1]).astype(np.int64)
-    if (len(codes) and ((codes < 0) | (codes > 63)).any()) or (
-        len(codes) and (not len(ends) or ends[-1] + 1 < len(codes))
-    ):
+    if len(codes) and ((codes < 0) | (codes > 63)).any() or (len(codes) and (not len(ends) or ends[-1] + 1 < len(codes))):
         raise ValueError(f'Scene: sample {sample}: the string of run lengths in "masks" is damaged')
     sizes = ends - starts + 1
     if (sizes > 7).any():

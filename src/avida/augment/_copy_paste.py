@@ -108,7 +108,9 @@ def copy_paste(
     low, high = (number("copy_paste", "scale", each, low=1e-3, high=1e3) for each in scale)
     if low > high:
         raise ValueError(f"copy_paste: expected low <= high as scale, got {low:g}, {high:g}")
-    drawn = draw("copy_paste", uniform, scene.image, rng, keyed_by, range=[0.0, 1.0], shape=[5], dtype="float64")
+    drawn = draw(
+        "copy_paste", uniform, scene.image, rng, keyed_by, range=[0.0, 1.0], shape=[5], dtype="float64"
+    )
     kept = without_polygons(scene._kept)
 
     def function(samples: Scene, numbers: np.ndarray) -> tuple[Any, Mapping[str, Any]]:

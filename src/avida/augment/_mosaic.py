@@ -20,7 +20,6 @@ from avida.random._ops import uniform
 from avida.random._rng import RNG
 from avida.types import INTERP_LINEAR
 
-
 @overload
 def mosaic(
     images: Scene,
@@ -144,9 +143,7 @@ def mosaic(
         [(64, 64, 3), (64, 64, 3)]
     """
     if not isinstance(images, Batch | Scene):
-        raise TypeError(
-            f"mosaic: expected a Batch of images or a Scene, got {type(images).__name__}; see avida.as_batch"
-        )
+        raise TypeError(f"mosaic: expected a Batch of images or a Scene, got {type(images).__name__}; see avida.as_batch")
     extents = _pair("output_size", [output_size] * 2 if isinstance(output_size, numbers.Number) else output_size)
     size = np.array([integer("mosaic", "output_size", each, low=1) for each in extents])
     low, high = (number("mosaic", "center_range", each, low=0, high=1) for each in _pair("center_range", center_range))

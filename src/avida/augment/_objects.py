@@ -86,9 +86,7 @@ def selected(rows: Rows, which: np.ndarray) -> Rows:
 def joined(name: str, images: Sequence[Sequence[Rows]]) -> dict[str, Batch]:
     """A Batch of each field: of each image, the rows of all that is given for it."""
     fields = images[0][0] if images else {}
-    return {
-        each: as_batch([_joined(name, each, [rows[each] for rows in parts]) for parts in images]) for each in fields
-    }
+    return {each: as_batch([_joined(name, each, [rows[each] for rows in parts]) for parts in images]) for each in fields}
 
 
 def _joined(name: str, field: str, parts: list[np.ndarray]) -> np.ndarray:
@@ -96,7 +94,9 @@ def _joined(name: str, field: str, parts: list[np.ndarray]) -> np.ndarray:
         length = max(part.shape[1] for part in parts)
         filling = np.nan if parts[0].dtype == np.float32 else 0
         rest = [(0, 0)] * (parts[0].ndim - 2)
-        parts = [np.pad(part, [(0, 0), (0, length - part.shape[1]), *rest], constant_values=filling) for part in parts]
+        parts = [
+            np.pad(part, [(0, 0), (0, length - part.shape[1]), *rest], constant_values=filling) for part in parts
+        ]
     filled = [part for part in parts if len(part)] or parts[:1]
     shapes = {part.shape[1:] for part in filled}
     if len(shapes) > 1:

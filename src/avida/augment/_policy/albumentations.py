@@ -10,7 +10,7 @@ from avida.augment._arguments import between, chance, either
 Config = Mapping[str, Any]
 _MOST_NESTED = 24
 _BORDERS = {0: "constant", 1: "clamp", 2: "reflect_1001", 3: "wrap", 4: "reflect_101"}  # OpenCV's numbers
-_FILTERS = {0: 0, 1: 1, 2: 2}  # nearest, linear, cubic: OpenCV's and ours
+_OF_WARPS = (0, 1)
 _OF_ALL = ("__class_fullname__", "p", "transforms")
 
 
@@ -114,13 +114,13 @@ def _expect(config: Config, **expected: Any) -> None:
             raise LookupError(f"{name}={config[name]!r:.60}")
 
 
-def _filter(config: Config) -> dict[str, Any]:
+def _filter(config: Config, known: tuple[int, ...] = (0, 1, 2)) -> dict[str, Any]:
     if config.get("area_for_downscale"):
         raise LookupError(f"area_for_downscale={config['area_for_downscale']!r:.40}")
     code = config.get("interpolation", 1)
-    if code not in _FILTERS:
+    if code not in known:  # nearest, linear, cubic: OpenCV's numbers and ours
         raise LookupError(f"interpolation={code!r:.40}")
-    return {"interp_type": _FILTERS[code]}
+    return {"interp_type": code}
 
 
 def _fill(config: Config) -> Any:
@@ -136,7 +136,7 @@ def _affine(config: Config, **arguments: Any) -> list[Any]:
         raise LookupError(f"border_mode={border!r:.40}")
     around = {"fill_value": _fill(config)} if border == 0 else {"border": _BORDERS[border]}
     given = {name: value for name, value in arguments.items() if value is not None}
-    return [("augment.affine", {**given, **around, **_filter(config)})]
+    return [("augment.affine", {**given, **around, **_filter(config, _OF_WARPS)})]
 
 
 def _rotate(config: Config) -> list[Any]:
@@ -144,7 +144,7 @@ def _rotate(config: Config) -> list[Any]:
     angle = _range(config, "limit")
     if config.get("border_mode", 0) != 0:
         return _affine(config, angle=angle)
-    return [("rotate", {"angle": angle, "keep_size": True, "fill_value": _fill(config), **_filter(config)})]
+    return [("rotate", {"angle": angle, "keep_size": True, "fill_value": _fill(config), **_filter(config, _OF_WARPS)})]
 
 
 def _pair(config: Config, name: str) -> Any:
@@ -217,6 +217,8 @@ def _grayscale(config: Config) -> list[Any]:
 
 
 def _clahe(config: Config) -> list[Any]:
+    if config["clip_limit"][0] < config["clip_limit"][1]:
+        raise LookupError("a clip_limit that is drawn")
     tiles = dict(zip(("tiles_y", "tiles_x"), config["tile_grid_size"], strict=True))
     return [("clahe", {"clip_limit": _range(config, "clip_limit"), **tiles})]
 

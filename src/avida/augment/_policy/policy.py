@@ -14,10 +14,10 @@ from avida._scenes.scene import Scene
 from avida._values.batch import Batch, as_batch
 from avida._values.tensor import Tensor
 from avida._values.typing import KeyedBy
+from avida.augment._automatic.plans import PLANS
 from avida.augment._draw import draw
 from avida.augment._groups import batch_in, check_value, in_background, seeds_from
 from avida.augment._orders import maybe_order, one_of_order, shuffled_order, some_of_order
-from avida.augment._plans import PLANS
 from avida.augment._policy.names import check_arguments, draws_itself, function_named, names
 from avida.augment._policy.record import recording
 from avida.augment._policy.steps import Automatic, Combined, InTurn, Operator, naming
@@ -38,8 +38,8 @@ class Policy:
 
     Names are those of avida's operators, such as ``"rotate"``, ``"augment.affine"`` and ``"noise.gaussian"``, or the
     functions themselves; further ``"maybe"``, ``"one_of"``, ``"some_of"`` and ``"shuffled"``, which choose among their
-    children, and ``"in_turn"``, of which the children follow one another. Arguments are numbers, strings, lists of such,
-    and random arguments.
+    children, and ``"in_turn"``, of which the children follow one another. Arguments are numbers, strings, lists of
+    such, and random arguments.
 
     Called with a Batch, a Tensor or a Scene, it draws one number for each sample, from which all else follows: the same
     number gives the same result, in any batch.
@@ -115,7 +115,8 @@ class Policy:
         """A policy from a string of timm's ``auto_augment``.
 
         Args:
-            text: Such as ``"rand-m9-mstd0.5-inc1"``, ``"augmix-m5-w4-d2"``, ``"original-mstd0.5"``, ``"v0"`` or ``"3a"``.
+            text: Such as ``"rand-m9-mstd0.5-inc1"``, ``"augmix-m5-w4-d2"``, ``"original-mstd0.5"``, ``"v0"`` or
+                ``"3a"``.
 
         Example:
             >>> avida.augment.Policy.from_timm("rand-m9-mstd0.5-inc1")(batch).batch_size

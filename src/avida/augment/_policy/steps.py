@@ -12,7 +12,7 @@ import numpy as np
 from avida._scenes.parts import parts_of, rebuilt
 from avida._scenes.random_arguments import draw_arguments
 from avida._values.batch import Batch
-from avida.augment._chosen import Choice, Plan, apply_choices
+from avida.augment._automatic.chosen import Choice, Plan, apply_choices
 from avida.augment._groups import batch_in, checked_parts, groups_of, merged, mixed, numbers_from, selected
 from avida.augment._orders import Order
 from avida.augment._policy.names import draws_itself, names, whole_numbers

@@ -6,8 +6,8 @@ import functools
 
 from avida._values.typing import KeyedBy
 from avida.augment._arguments import between
+from avida.augment._automatic.chosen import Images
 from avida.augment._checks import number
-from avida.augment._chosen import Images
 from avida.augment._policy.policy import Policy
 from avida.random._rng import RNG
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from avida._values.typing import FixedInterpType
-from avida.augment._augmentation import Augmentation
+from avida.augment._automatic.augmentation import Augmentation
+from avida.augment._automatic.chosen import Choice, Plan
+from avida.augment._automatic.standard import RAND_AUGMENT, TRIVIAL_AUGMENT_WIDE, adapted, augmentations_named
+from avida.augment._automatic.sub_policies import POLICIES, SubPolicies
 from avida.augment._checks import integer, interpolation, number, shown
-from avida.augment._chosen import Choice, Plan
-from avida.augment._standard import RAND_AUGMENT, TRIVIAL_AUGMENT_WIDE, adapted, augmentations_named
-from avida.augment._sub_policies import POLICIES, SubPolicies
 from avida.types import INTERP_LINEAR, INTERP_NN
 
 _UNIFORM = 100  # a deviation above which timm draws magnitudes evenly

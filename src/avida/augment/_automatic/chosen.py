@@ -14,10 +14,10 @@ from avida._values.batch import Batch
 from avida._values.dtype import DType, uint8, uint16
 from avida._values.tensor import Tensor
 from avida._values.typing import KeyedBy
-from avida.augment._augmentation import Augmentation
+from avida.augment._automatic.augmentation import Augmentation
+from avida.augment._automatic.operations import gray_or
 from avida.augment._draw import draw
 from avida.augment._groups import batch_in, check_value, in_background, merged, selected
-from avida.augment._operations import gray_or
 from avida.random._ops import uniform
 from avida.random._rng import RNG
 
