@@ -8,7 +8,7 @@ import pytest
 
 import avida
 from avida import augment
-from avida.augment import Augmentation, SubPolicies, Step
+from avida.augment import Augmentation, Step, SubPolicies
 
 FUNCTIONS = [avida.auto_augment, avida.rand_augment, avida.trivial_augment]
 EACH = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
@@ -287,7 +287,9 @@ def test_wrong_arguments_of_all(function, arguments, error, text):
         function(none if "keyed_by" not in arguments else images(), **arguments)
 
 
-@pytest.mark.parametrize("documented", [avida.rand_augment, avida.trivial_augment, SubPolicies], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "documented", [avida.rand_augment, avida.trivial_augment, SubPolicies], ids=lambda f: f.__name__
+)
 def test_signatures_are_short(documented):
     assert len(str(inspect.signature(documented))) < 700
     assert "Augmentation(" not in str(inspect.signature(documented))

@@ -35,7 +35,10 @@ def test_composition():
         compose(*flips, name="RandomOrder", n=2),
     )
     horizontal, vertical = {"horizontal": 1, "vertical": 0}, {"horizontal": 0, "vertical": 1}
-    drawn = [["flip", {**horizontal, "horizontal": {"chance": 0.5}}], ["flip", {**vertical, "vertical": {"chance": 0.2}}]]
+    drawn = [
+        ["flip", {**horizontal, "horizontal": {"chance": 0.5}}],
+        ["flip", {**vertical, "vertical": {"chance": 0.2}}],
+    ]
     policy = Policy.from_albumentations({"__version__": "2.0.8", "transform": config})
     assert json.loads(policy.to_json()) == [
         ["one_of", {"p": 0.3, "weights": [0.5, 0.2]}, [["flip", horizontal], ["flip", vertical]]],

@@ -135,7 +135,9 @@ def test_values_of_arguments():
         ["warp_affine", {"matrix": [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], "interp_type": 1}],
         ["rotate", {"angle": 3.0, "interp_type": 0}],
     ]
-    assert Policy([avida.flip, (avida.augment.affine, {"angle": 3})]) == Policy(["flip", ("augment.affine", {"angle": 3})])
+    assert Policy([avida.flip, (avida.augment.affine, {"angle": 3})]) == Policy(
+        ["flip", ("augment.affine", {"angle": 3})]
+    )
     assert Policy([])(images()).shape == images().shape
     assert Policy(["flip"])(images()._select([])).batch_size == 0
 

@@ -42,8 +42,12 @@ def scene(seed=0, ragged=False, layout="HWC", fields=("boxes", "masks", "keypoin
         "boxes": boxes,
         "masks": masks,
         "mask": avida.as_batch(shown, layout="HW"),
-        "keypoints": [np.float32([[[(b[0] + b[2]) / 2, (b[1] + b[3]) / 2, 2]] for b in each]).reshape(-1, 1, 3) for each in boxes],
-        "rotated": [np.float32([[*(b[:2] + b[2:]) / 2, *(b[2:] - b[:2]), 0] for b in each]).reshape(-1, 5) for each in boxes],
+        "keypoints": [
+            np.float32([[[(b[0] + b[2]) / 2, (b[1] + b[3]) / 2, 2]] for b in each]).reshape(-1, 1, 3) for each in boxes
+        ],
+        "rotated": [
+            np.float32([[*(b[:2] + b[2:]) / 2, *(b[2:] - b[:2]), 0] for b in each]).reshape(-1, 5) for each in boxes
+        ],
     }
     pixels = [np.repeat(image[..., None], 3, -1) for image in shown]
     pixels = [image.transpose(2, 0, 1) for image in pixels] if layout == "CHW" else pixels
@@ -61,9 +65,10 @@ def samples(made):
     """The colours of each image, and the fields of its objects."""
     for i, image in enumerate(made.image):
         colours = np.asarray(image)
-        yield colours[0] if image.layout == "CHW" else colours[..., 0], {
-            name: np.asarray(value.tensors[i]) for name, value in made.fields.items()
-        }
+        yield (
+            colours[0] if image.layout == "CHW" else colours[..., 0],
+            {name: np.asarray(value.tensors[i]) for name, value in made.fields.items()},
+        )
 
 
 @pytest.mark.parametrize("mix", MIXES, ids=IDS)

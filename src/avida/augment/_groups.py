@@ -12,6 +12,7 @@ from avida._scenes.parts import form_of, parts_of, rebuilt
 from avida._scenes.scene import Scene
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
+from avida.random._rng import GroupRNG
 
 _RESHAPE = _core.op("reshape")
 _SEEDS = 2.0**53
@@ -132,6 +133,11 @@ def mixed(seeds: np.ndarray, which: Any) -> np.ndarray:
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return mixed ^ (mixed >> np.uint64(31))
+
+
+def group_rng(drawn: np.ndarray, functions: np.ndarray, members: list[int]) -> GroupRNG:
+    """What a group of samples draws from: it follows from their seeds and from the function that is theirs."""
+    return GroupRNG(lambda: mixed(drawn, functions)[members].tolist())
 
 
 def numbers_from(seeds: np.ndarray, count: int) -> np.ndarray:

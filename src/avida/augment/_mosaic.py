@@ -20,6 +20,7 @@ from avida.random._ops import uniform
 from avida.random._rng import RNG
 from avida.types import INTERP_LINEAR
 
+
 @overload
 def mosaic(
     images: Scene,

@@ -41,12 +41,12 @@ class Operator(NamedTuple):
         return [self.name, written] if written else [self.name]
 
     def run(self, x: Any, seeds: np.ndarray, notes: Notes, careful: bool) -> Any:
-        with drawing_from(GroupRNG(mixed(seeds, _ARGUMENTS).tolist())):
+        with drawing_from(GroupRNG(lambda: mixed(seeds, _ARGUMENTS).tolist())):
             drawn = draw_arguments(self.name, batch_in(x), self.arguments, whole_numbers(self.function))
         own = mixed(seeds, _OWN) if self.seed is None else np.full(len(seeds), self.seed, np.uint64)
         if notes is not None:
             self._note(drawn, own, notes)
-        with drawing_from(GroupRNG(own.tolist())):
+        with drawing_from(GroupRNG(own.tolist)):
             made = self.function(x, **drawn)
         return made.evaluate() if careful else made
 

@@ -2,6 +2,7 @@
 
 from avida.augment.presets._detection import detr as detr
 from avida.augment.presets._detection import ssd as ssd
+from avida.augment.presets._detection import yolo as yolo
 from avida.augment.presets._images import dino as dino
 from avida.augment.presets._images import imagenet_eval as imagenet_eval
 from avida.augment.presets._images import imagenet_train as imagenet_train

@@ -15,6 +15,7 @@ from avida.augment import _ops as augment_ops
 from avida.augment._arguments import between, either
 from avida.augment._checks import integer
 from avida.augment._combinators import maybe, one_of
+from avida.augment._mosaic import mosaic as join_four
 from avida.augment.presets._common import coin, decoded, to_input
 from avida.random._ops import coin_flip, uniform
 from avida.random._rng import RNG
@@ -22,6 +23,7 @@ from avida.random._rng import RNG
 _SELECT = _core.op("_select_rows")
 _SSD_MEAN, _SSD_STD = (0.48235, 0.45882, 0.40784), (1 / 255, 1 / 255, 1 / 255)
 _DETR_SIZES, _DETR_MOST = range(480, 801, 32), 1333
+_YOLO_GRAY = 114
 
 
 def ssd(scene: Scene, size: int = 300, *, rng: RNG | None = None, keyed_by: KeyedBy | None = None) -> Scene:
@@ -160,3 +162,42 @@ def _window_sizes(values: list[Any]) -> list[Any]:
         least = np.minimum(384, most)
         sizes.append(np.minimum(least + np.floor(np.asarray(share) * (most - least + 1)), most).astype(np.float32))
     return [as_batch(sizes)]
+
+
+def yolo(
+    scene: Scene, size: int = 640, *, mosaic: bool = True, rng: RNG | None = None, keyed_by: KeyedBy | None = None
+) -> Scene:
+    """YOLO: four images in one, scaled and moved, with other colours, mirrored at random.
+
+    It follows the defaults of Ultralytics' YOLOv8.
+
+    Args:
+        scene: A batch of images of bytes (HWC, RGB), or of image files, with boxes. Masks and keypoints follow.
+        size: Height and width of the result.
+        mosaic: Whether to join images; the last epochs do without.
+        rng: Where the random numbers come from; by default this thread's generator.
+        keyed_by: Samples that a reader has read: each gets the same in any batch. See `avida.random`.
+
+    Returns:
+        A Scene of float32 from 0 to 1, 3 x size x size, without objects of which less than a tenth, or than two pixels,
+        can be seen.
+
+    Example:
+        >>> scene = avida.Scene(batch, boxes=[[[0, 0, 2, 3]], [[1, 1, 4, 3]]], labels=[[1], [2]])
+        >>> avida.augment.presets.yolo(scene, size=32).image.shape
+        [(3, 32, 32), (3, 32, 32)]
+    """
+    size = integer("yolo", "size", size, low=2)
+    x, draws = _with_boxes("yolo", scene), {"rng": rng, "keyed_by": keyed_by}
+    if mosaic:
+        x = join_four(x, output_size=2 * size, image_size=size, fill_value=_YOLO_GRAY, **draws)
+    else:
+        x = _ops.letterbox(x, size=[size, size], fill_value=_YOLO_GRAY)
+    moved = between([-0.1 * size] * 2, [0.1 * size] * 2, **draws)
+    x = augment_ops.affine(
+        x, scale=between(0.5, 1.5, **draws), translate=moved, size=size, fill_value=_YOLO_GRAY, interp_type="linear"
+    )
+    colors = {"hue": between(-5.4, 5.4, **draws), "saturation": between(0.3, 1.7, **draws)}
+    x = _ops.hsv(x, value=between(0.6, 1.4, **draws), **colors)
+    x = _ops.flip(x, horizontal=coin(0.5, **draws), vertical=0)
+    return to_input(x.clean(min_visible=0.1, min_size=2), mean=(0, 0, 0), std=(1, 1, 1))
