@@ -1,4 +1,4 @@
-"""Policies from what Albumentations and timm write. Numbers of theirs are those of albumentations 2.0.8 and timm 1.0.31."""
+"""Policies from what Albumentations and timm write: numbers are those of albumentations 2.0.8 and timm 1.0.31."""
 
 import collections
 import json
@@ -65,7 +65,7 @@ NEUTRAL = {"x": [0.0, 0.0], "y": [0.0, 0.0]}
         (transform("Posterize", num_bits=[3, 3]), IMAGE & 224),
         (transform("Solarize", threshold_range=[0.5, 0.5]), np.where(IMAGE >= 127.5, 255 - IMAGE, IMAGE)),
         (transform("RGBShift", **{f"{c}_shift_limit": [k, k] for c, k in zip("rgb", (20, 10, -7), strict=True)}),
-         np.clip(IMAGE.astype(int) + [20, 10, -7], 0, 255)),
+         np.clip(IMAGE.astype(int) + np.array([20, 10, -7]), 0, 255)),
         (transform("RandomGamma", gamma_limit=[120, 120]), 255 * (IMAGE / 255) ** 1.2),
         (transform("RandomBrightnessContrast", contrast_limit=[0.2, 0.2], brightness_limit=[0.1, 0.1],
                    brightness_by_max=True), np.clip(IMAGE * 1.2 + 25.5, 0, 255)),
@@ -77,7 +77,8 @@ NEUTRAL = {"x": [0.0, 0.0], "y": [0.0, 0.0]}
         (transform("Rotate", limit=[90, 90], crop_border=False, **FIXED),
          np.pad(np.rot90(IMAGE)[5:25], ((0, 0), (5, 5), (0, 0)))),
         (transform("Affine", scale={"x": [1, 1], "y": [1, 1]}, rotate=[0, 0], shear=NEUTRAL, translate_percent=None,
-                   translate_px={"x": [5, 5], "y": [2, 2]}, **FIXED), np.pad(IMAGE, ((2, 0), (5, 0), (0, 0)))[:20, :30]),
+                   translate_px={"x": [5, 5], "y": [2, 2]}, **FIXED),
+         np.pad(IMAGE, ((2, 0), (5, 0), (0, 0)))[:20, :30]),
         (transform("ShiftScaleRotate", shift_limit_x=[0.1, 0.1], shift_limit_y=[0.1, 0.1], scale_limit=[0, 0],
                    rotate_limit=[0, 0], **FIXED), np.pad(IMAGE, ((2, 0), (3, 0), (0, 0)))[:20, :30]),
     ],
@@ -99,7 +100,8 @@ ALL_DRAWN = [
               num_holes_range=[1, 2]),
     transform("D4"),
     transform("Equalize", 0.5, by_channels=True, mask=None, mode="cv"),
-    transform("GaussNoise", 0.5, mean_range=[0.0, 0.0], noise_scale_factor=1.0, per_channel=True, std_range=[0.2, 0.44]),
+    transform("GaussNoise", 0.5, mean_range=[0.0, 0.0], noise_scale_factor=1.0, per_channel=True,
+              std_range=[0.2, 0.44]),
     transform("GaussianBlur", 0.5, blur_limit=[3, 7], sigma_limit=[0.5, 3.0]),
     transform("ImageCompression", 0.5, compression_type="jpeg", quality_range=[90, 100]),
     transform("MedianBlur", 0.5, blur_limit=[3, 5]),

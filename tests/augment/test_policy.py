@@ -1,4 +1,4 @@
-"""augment.Policy: steps as data, in JSON and back, with records that are policies, the same in whatever way it is run."""
+"""augment.Policy: steps as data, to JSON and back, with records that are policies."""
 
 import json
 import pickle
@@ -168,7 +168,7 @@ def test_values_of_arguments():
         ([("rotate", {"angle": between(0, 1, rng=rng())})], ValueError, "has a generator or a key of its own"),
         ([("flip", {"horizontal": {"betwen": [0, 1]}})], ValueError, "expected a random argument as one of"),
         ([("flip", {"horizontal": {"chance": 3}})], ValueError, "chance: expected p from 0 to 1"),
-        ([("rotate", {"fill_value": between(0, 9)})], ValueError, "argument 'fill_value' is the same for the whole batch"),
+        ([("rotate", {"fill_value": between(0, 9)})], ValueError, "'fill_value' is the same for the whole batch"),
         ([("flip", {"seed": "12"})], ValueError, "this operator draws nothing"),
         ([("augment.elastic", {"seed": "xyz"})], ValueError, "up to 16 hexadecimal digits"),
         ([("flip", {"horizontal": [[[[[[[[[[1]]]]]]]]]]})], ValueError, "lists of up to 8 levels"),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from avida._running.operator import is_constant, is_pure
+from avida._running.operator import is_constant, is_own, is_pure
 from avida._scenes.parts import rebuilt
 from avida._scenes.random_arguments import Random
 from avida._scenes.scene import Scene
@@ -226,8 +226,9 @@ def _run(
 
     keys = [child.key for child in children]
     key = None if None in keys else (order.key, tuple(keys))
-    pure = all(is_pure(child.function) for child in children)
-    return in_background(name, x, run, numbers, per_sample, key=key, pure=pure)[0]
+    own = all(is_own(child.function) for child in children)
+    pure = own or all(is_pure(child.function) for child in children)
+    return in_background(name, x, run, numbers, per_sample, key=key, pure=pure, anywhere=own)[0]
 
 
 def _check_sizes(name: str, children: list[_Child], size: int) -> None:

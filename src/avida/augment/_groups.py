@@ -41,12 +41,13 @@ def in_background(
     key: tuple[Any, ...] | None,
     pure: bool,
     more: int = 0,
+    anywhere: bool = False,
 ) -> tuple[Any, list[Any]]:
     """What ``run(parts, rows, others)`` makes of a value and numbers that were drawn for each sample, in rows.
 
     It is called in order with the other operators, and gets and returns Batches, of which a single sample is one too.
     ``more`` is how many values it returns beside the parts. With a key, by which the call of the next iteration of a
-    loop is recognised, it may be called ahead.
+    loop is recognised, it may be called ahead; ``anywhere`` if it calls functions of avida alone.
     """
     parts, like = parts_of(x), batch_in(x)
 
@@ -59,7 +60,8 @@ def in_background(
 
     size = -1 if like is None else like.batch_size
     key = None if key is None else (name, *key, form_of(x))
-    made = _core.python_call(call, name, [*parts, numbers, *others], [], len(parts) + more, size, pure, key)
+    inputs = [*parts, numbers, *others]
+    made = _core.python_call(call, name, inputs, [], len(parts) + more, size, pure, key, anywhere)
     return rebuilt(x, made[: len(parts)], to_cpu=True), made[len(parts) :]
 
 

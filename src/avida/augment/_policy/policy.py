@@ -146,7 +146,7 @@ class Policy:
             return made if notes is None else [*made, _lines(notes)]
 
         key, more = (self._text, record is not None), int(record is not None)
-        made, lines = in_background("Policy", x, run, numbers, key=key, pure=True, more=more)
+        made, lines = in_background("Policy", x, run, numbers, key=key, pure=True, more=more, anywhere=True)
         if record is not None:
             record.add(lines[0])
         return made
