@@ -256,6 +256,7 @@ def python_call(
     samples: int,
     pure: bool = False,
     key: object | None = None,
+    anywhere: bool = False,
 ) -> Any: ...
 def gpu_count() -> int: ...
 def gpu_missing() -> str:

@@ -107,6 +107,10 @@ def test_loops_with_policies_run_ahead(tmp_path, policy):
     assert all(same(a, b) for a, b in zip(ahead, behind, strict=True))
 
 
+def images_of(made):
+    return made.image
+
+
 def test_records_are_policies(policy):
     made = policy(scene(masks=None), rng=rng())
     with record() as records:
@@ -119,8 +123,9 @@ def test_records_are_policies(policy):
         names = [step[0] for step in json.loads(line)]
         assert names[0] == "rotate"
         assert not {"one_of", "maybe", "shuffled", "some_of", "rand_augment"} & set(names)
-        again = Policy.from_json(line)(avida.Scene(scene().image.tensors[i], boxes=scene().boxes.tensors[i]))
-        assert np.array_equal(again.image, made.image.tensors[i])
+        alike = scene()
+        again = Policy.from_json(line)(avida.Scene(images_of(alike).tensors[i], boxes=alike.boxes.tensors[i]))
+        assert np.array_equal(again.image, images_of(made).tensors[i])
         np.testing.assert_allclose(again.boxes.numpy(), made.boxes.tensors[i].numpy(), atol=1e-3)
     assert np.array_equal(Policy.from_json(records[1][0])(images().tensors[0]), alone)
     policy(images())

@@ -63,7 +63,8 @@ def _between_lists(low: Any, high: Any, rng: RNG | None, keyed_by: KeyedBy | Non
     lows, highs = (tuple(number("between", name, v) for v in each) for name, each in (("low", low), ("high", high)))
     if any(a > b for a, b in zip(lows, highs, strict=True)):
         raise ValueError(f"between: expected low <= high, got {list(lows)}, {list(highs)}")
-    start, extent = np.float32(lows), np.float32(highs) - np.float32(lows)
+    start = np.array(lows, np.float32)
+    extent = np.array(highs, np.float32) - start
 
     def draw(**where: Any) -> Any:
         return uniform(range=[0.0, 1.0], shape=[len(lows)], **where) * extent + start

@@ -103,7 +103,8 @@ def apply_choices(
             magnitudes = np.array([choices[i][turn].magnitude for i in group], np.float32)
             changed = augmentation.apply(rebuilt(x, selected(parts, group)), magnitudes, options)
             groups.append((group, parts_of(changed)))
-            for i in group if done else ():
-                done(i, choices[i][turn], options)
+            if done is not None:
+                for i in group:
+                    done(i, choices[i][turn], options)
         parts = merged(parts, groups)
     return parts

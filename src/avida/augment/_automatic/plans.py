@@ -150,7 +150,7 @@ def _index(drawn: float, count: int) -> int:
     return min(int(drawn * count), count - 1)
 
 
-def _noisy(magnitude: float, std: float, top: float, drawn: Sequence[float]) -> float:
+def _noisy(magnitude: float, std: float, top: float, drawn: Any) -> float:
     """A magnitude with noise, from two numbers between 0 and 1."""
     if not std:
         return magnitude

@@ -36,7 +36,7 @@ def decoded(x: Any) -> Any:
 
 def to_input(x: Any, mirror: Any = 0, mean: Any = MEAN, std: Any = STD) -> Any:
     """Bytes as the network takes them: float32, channels first, normalised."""
-    scaled = {"mean": [255 * each for each in mean], "std": [255 * each for each in std]}
+    scaled: dict[str, Any] = {"mean": [255 * each for each in mean], "std": [255 * each for each in std]}
     return _ops.crop_mirror_normalize(x, mirror=mirror, **scaled)
 
 
@@ -60,7 +60,7 @@ def _erase(x: Batch, noise: bool) -> Batch:
     def places(values: list[Any]) -> list[Any]:
         rows = [np.asarray(row) for row in _core.read_only(values[1].cpu())]
         made = [_rectangle(shape[-2:], row) for shape, row in zip(values[0].shape, rows, strict=True)]
-        return [as_batch(np.float32([start for start, _ in made])), as_batch(np.float32([size for _, size in made]))]
+        return [as_batch(np.array([each[k] for each in made], np.float32)) for k in (0, 1)]
 
     start, size = _core.python_call(places, "erase", [_core.outline(x), drawn], [], 2, x.batch_size, True, ("erase",))
     at = {"anchor": start, "shape": size, "axis_names": "HW"}

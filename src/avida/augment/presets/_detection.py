@@ -94,8 +94,9 @@ def _distorted(x: Scene, draws: dict[str, Any]) -> Scene:
     """Other colours, each by a coin: the contrast first or last, and channels in another order."""
 
     def factor(low: float, high: float, neutral: float) -> Any:
-        on = coin_flip(like=x.image, probability=0.5, **draws)
-        return uniform(like=x.image, range=[low - neutral, high - neutral], **draws) * on + neutral
+        like: Any = x.image
+        on = coin_flip(like=like, probability=0.5, **draws)
+        return uniform(like=like, range=[low - neutral, high - neutral], **draws) * on + neutral
 
     x = augment_ops.adjust_colors(
         x,
@@ -146,7 +147,8 @@ def _resized(x: Scene, sizes: Any) -> Scene:
 
 def _cropped_and_resized(x: Scene) -> Scene:
     x = _ops.resize(x, resize_shorter=either(400, 500, 600), size_rounding="detr")
-    share = uniform(like=x.image, range=[0.0, 1.0], shape=[2])
+    like: Any = x.image
+    share = uniform(like=like, range=[0.0, 1.0], shape=[2])
     size = _core.python_call(
         _window_sizes, "detr", [x._extents(), share], [], 1, x.batch_size, True, ("window_sizes",)
     )[0]
@@ -188,7 +190,8 @@ def yolo(
         [(3, 32, 32), (3, 32, 32)]
     """
     size = integer("yolo", "size", size, low=2)
-    x, draws = _with_boxes("yolo", scene), {"rng": rng, "keyed_by": keyed_by}
+    x = _with_boxes("yolo", scene)
+    draws: dict[str, Any] = {"rng": rng, "keyed_by": keyed_by}
     if mosaic:
         x = join_four(x, output_size=2 * size, image_size=size, fill_value=_YOLO_GRAY, **draws)
     else:
@@ -197,7 +200,7 @@ def yolo(
     x = augment_ops.affine(
         x, scale=between(0.5, 1.5, **draws), translate=moved, size=size, fill_value=_YOLO_GRAY, interp_type="linear"
     )
-    colors = {"hue": between(-5.4, 5.4, **draws), "saturation": between(0.3, 1.7, **draws)}
+    colors: dict[str, Any] = {"hue": between(-5.4, 5.4, **draws), "saturation": between(0.3, 1.7, **draws)}
     x = _ops.hsv(x, value=between(0.6, 1.4, **draws), **colors)
     x = _ops.flip(x, horizontal=coin(0.5, **draws), vertical=0)
     return to_input(x.clean(min_visible=0.1, min_size=2), mean=(0, 0, 0), std=(1, 1, 1))

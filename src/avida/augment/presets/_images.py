@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -143,7 +143,7 @@ def timm_eval(images: Any, size: int = 224, *, crop_pct: float = 0.875) -> Any:
     return _middle("timm_eval", images, size, math.floor(size / share), "cubic")
 
 
-def _middle(name: str, images: Any, size: int, resize: int, filter: str) -> Any:
+def _middle(name: str, images: Any, size: int, resize: int, filter: Literal["linear", "cubic"]) -> Any:
     size = integer(name, "size", size, low=1)
     shorter = integer(name, "resize", resize, low=size)
     x = _ops.resize(decoded(images), resize_shorter=shorter, interp_type=filter, size_rounding="torchvision")
@@ -244,11 +244,11 @@ def _view(
     x: Any,
     size: int,
     area: tuple[float, float],
-    colors: dict[str, float],
+    colors: dict[str, Any],
     blur: float,
     solarize: float = 0.0,
     window: int | None = None,
-    interp_type: str = "linear",
+    interp_type: Literal["linear", "cubic"] = "linear",
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> Any:
@@ -256,7 +256,7 @@ def _view(
     x = _ops.random_resized_crop(x, size=[size, size], random_area=list(area), interp_type=interp_type, **draws)
     x = maybe(x, augment_ops.color_jitter, p=0.8, **draws, **colors)
     x = augment_ops.grayscale(x, coin(0.2, **draws))
-    sized = {} if window is None else {"window_size": window}
+    sized: dict[str, Any] = {} if window is None else {"window_size": window}
     x = maybe(x, _ops.gaussian_blur, p=blur, sigma=between(0.1, 2), **draws, **sized)
     if solarize:
         x = maybe(x, augment_ops.solarize, p=solarize, threshold=128, **draws)
