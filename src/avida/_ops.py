@@ -3921,6 +3921,16 @@ if TYPE_CHECKING:
     ) -> tuple[Batch, ...]: ...
     @overload
     def random_bbox_crop(
+        boxes: Scene,
+        labels: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RandomBboxCropArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def random_bbox_crop(
         boxes: SingleTensor,
         labels: SingleTensor | None = None,
         /,
@@ -3943,7 +3953,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def random_bbox_crop(
-    boxes: TensorLike,
+    boxes: TensorLike | Scene,
     labels: TensorLike | None = None,
     /,
     *,
@@ -4011,7 +4021,7 @@ def random_bbox_crop(
         Ignored, accepted for compatibility: quiet.
 
     Returns:
-        A tuple of at least 3: Batches when an input or an argument is one, else Tensors.
+        A Scene of a Scene. A tuple of at least 3: Batches when an input or an argument is one, else Tensors.
 
     Example:
         >>> anchor, shape, boxes = avida.random_bbox_crop(np.float32([[0.1, 0.2, 0.5, 0.6]]), scaling=[0.5, 1], thresholds=[0, 0.3])

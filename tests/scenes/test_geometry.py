@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import avida
-from avida._scenes.operators import CHANGES_PIXELS
-from tests.scenes.made import arrays, extents, scene
+from avida._scenes.operators import BENDS, CHANGES_PIXELS, DRAWS
+from tests.scenes.made import SEEDS, arrays, extents, scene
 
 PERSPECTIVE = [[1, 0.1, 2], [-0.05, 1.1, 1], [0.001, 0.0005, 1]]
 MATRIX = [0.9, 0.2, -3, -0.1, 1.1, 2]
@@ -52,7 +52,7 @@ EXACT = [
     ("sphere", {}, 2),
     ("jitter", {"nDegree": 2}, 2),
 ]
-BENDS = ("augment.elastic", "augment.grid_distortion", "augment.optical_distortion", "water", "sphere")
+ROWS = ("boxes", "masks", "keypoints", "labels", "rotated")
 IDS = [f"{name}-{i}" for i, (name, _, _) in enumerate(EXACT)]
 
 
@@ -66,14 +66,25 @@ def moved(name, arguments, made):
     return operator(name)(made, **arguments)
 
 
-@pytest.mark.parametrize(("name", "arguments", "near"), EXACT, ids=IDS)
-@pytest.mark.parametrize("layout", ["HWC", "CHW"])
-def test_a_box_has_the_extents_of_its_mask(name, arguments, near, layout):
-    if layout == "CHW" and name == "paste":
-        pytest.skip("takes channels-last only")
-    for seed in range(4):
-        made = moved(name, arguments, scene(seed, layout))
+FORMS = [("HWC", np.uint8), ("CHW", np.float32), ("FHWC", np.uint16), ("FCHW", np.uint8)]
+
+
+IN_FORMS = [
+    pytest.param(*case, *form, id=f"{key}-{form[0]}")
+    for case, key in zip(EXACT, IDS, strict=True)
+    for form in FORMS
+    if case[0] != "paste" or form[0] == "HWC"  # which takes no others
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "near", "layout", "dtype"), IN_FORMS)
+def test_a_box_has_the_extents_of_its_mask(name, arguments, near, layout, dtype):
+    if name == "crop_mirror_normalize" and "F" in layout:
+        arguments = {**arguments, "output_layout": "FCHW"}
+    for seed in SEEDS if layout == "HWC" else [0]:
+        made = moved(name, arguments, scene(seed, layout, dtype)).evaluate()
         clean = made.clean()
+        assert {len(set(map(len, rows))) for rows in zip(*(arrays(made.fields[n]) for n in ROWS), strict=True)} == {1}
         for masks, boxes in zip(arrays(clean.masks), arrays(clean.boxes), strict=True):
             assert len(masks) == len(boxes)
             for mask, box in zip(masks, boxes, strict=True):
@@ -93,11 +104,11 @@ def test_points_go_where_their_pixels_go(name, arguments, near):
     if name in ("water", "sphere", "jitter"):
         arguments = {**arguments, "interp_type": 1}
     rng = np.random.default_rng(0)
-    places = rng.integers(20, 45, (8, 2))
-    images = np.zeros((8, 64, 72, 3), np.float32)
+    places = rng.integers(20, 45, (2 * len(SEEDS), 2))
+    images = np.zeros((len(places), 64, 72, 3), np.float32)
     for image, (x, y) in zip(images, places, strict=True):
         image[y - radius : y + radius + 1, x - radius : x + radius + 1] = 1
-    points = (places + 0.5).astype(np.float32).reshape(8, 1, 1, 2)
+    points = (places + 0.5).astype(np.float32).reshape(-1, 1, 1, 2)
     images = [np.pad(image, ((20, 20), (20, 20), (0, 0))) for image in images]
     if name == "pad":
         arguments = {"fill_value": 0, "align": 16}
@@ -118,8 +129,14 @@ def test_points_go_where_their_pixels_go(name, arguments, near):
 
 
 @pytest.mark.parametrize(("name", "arguments", "near"), EXACT, ids=IDS)
-def test_label_map_and_masks_are_one(name, arguments, near):
-    made = moved(name, arguments, scene(3))
+@pytest.mark.parametrize("keyed", [False, True])
+def test_label_map_and_masks_are_one(name, arguments, near, keyed):
+    before = scene(3)
+    if keyed and name in DRAWS:
+        reader = avida.ExternalSource([np.asarray(image) for image in before.image], layout="HWC", cycle=False)
+        (pictures,) = next(iter(reader.next_epoch(batch_size=5)))
+        before, arguments = before.replace(image=pictures), {**arguments, "keyed_by": pictures}
+    made = moved(name, arguments, before)
     for mask, masks, image in zip(arrays(made.mask), arrays(made.masks), arrays(made.image), strict=True):
         np.testing.assert_array_equal(mask, masks.sum(axis=0))
         assert mask.shape in (image.shape[:2], image.shape[1:])
@@ -132,7 +149,9 @@ def test_the_image_is_that_of_the_operator(name, arguments, near):
         np.testing.assert_array_equal(np.asarray(ours), np.asarray(plain))
 
 
-BENT = [pytest.param(name, arguments, id=key) for (name, arguments, _), key in zip(EXACT, IDS, strict=True) if name in BENDS]
+BENT = [
+    pytest.param(name, arguments, id=key) for (name, arguments, _), key in zip(EXACT, IDS, strict=True) if name in BENDS
+]
 
 
 def at(image, x, y):
@@ -234,6 +253,7 @@ def corners_of(box):
         ("crop", {"crop": [30, 30]}),
         ("letterbox", {"size": 100}),
         ("resize", {"resize_longer": 200}),
+        ("augment.affine", {"angle": 77, "scale": 1.3, "translate": [3, 4]}),
     ],
 )
 def test_rotated_boxes(name, arguments):
@@ -322,6 +342,32 @@ def test_one_pixel_and_no_objects():
     empty = avida.Scene(image, boxes=np.zeros((0, 4)), labels=np.zeros(0, np.int64), masks=np.zeros((0, 1, 1), bool))
     empty = avida.rotate(avida.resize(empty, size=[4, 4]), angle=30).clean(min_visible=0.5)
     assert [np.asarray(value).shape[0] for value in empty.fields.values()] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("name", "arguments", "near"), EXACT, ids=IDS)
+def test_images_of_one_pixel(name, arguments, near):
+    """With an object that fills it, and with none."""
+    if name in ("crop", "crop_mirror_normalize"):
+        arguments = {**arguments, "out_of_bounds_policy": "pad"}
+    images = avida.as_batch(np.full((2, 1, 1, 3), 9, np.uint8), layout="HWC")
+    made = moved(
+        name,
+        arguments,
+        avida.Scene(
+            images,
+            boxes=[[[0, 0, 1, 1]], []],
+            rotated=[[[0.5, 0.5, 1, 1, 0]], []],
+            masks=[np.ones((1, 1, 1), np.uint8), []],
+            keypoints=[[[[0.5, 0.5, 2]]], []],
+            mask=np.ones((2, 1, 1), np.uint8),
+            labels=[[4], []],
+        ),
+    )
+    for field in ROWS:
+        assert [len(rows) for rows in arrays(made.fields[field])] == [1, 0]
+        assert np.isfinite(arrays(made.fields[field])[0]).all()
+    for field in ROWS:
+        assert len(arrays(made.clean(min_visible=0.01).fields[field])[1]) == 0
 
 
 def test_sequences_and_other_types():

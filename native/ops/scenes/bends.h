@@ -28,13 +28,14 @@ class Bend {
   // Where a position of the input is shown in the output. `near` is where its neighbour is, if that is known.
   Position moved(Position from, const std::optional<Position>& near) const {
     if (nodes_.empty() || std::isnan(from.x) || std::isnan(from.y)) return from;
-    Position at = from;
+    Position at = near.value_or(from);
+    if (near && found(from, at)) return at;
     double best = INFINITY;
     auto offer = [&](Position candidate, Position its) {
-      if (const double apart = distance(its, from); apart < best) best = apart, at = candidate;
+      const double x = its.x - from.x, y = its.y - from.y, apart = x * x + y * y;
+      if (apart < best) best = apart, at = candidate;
     };
     for (const Node& node : nodes_) offer(node.at, node.from);
-    if (near) offer(*near, around(*near).from);
     if (found(from, at)) return at;
     if (searches_ < kMostSearches) {
       searches_++;
@@ -122,16 +123,21 @@ class Bend {
   mutable int searches_ = 0;  // of all pixels, which take long
 };
 
-constexpr int kPartsOfSide = 64;  // of a box, whose sides are bent
+// Into how many parts the sides of a box are taken, as they are bent.
+inline int parts_of_sides(const float* box) {
+  const float longest = std::max(box[2] - box[0], box[3] - box[1]);
+  return longest < 256 ? std::max(1, static_cast<int>(longest / 4)) : 64;
+}
 
 // Calls add(x, y) for positions on the sides of a box, in a walk around it.
 template <class Add>
 void walk_around(const float* box, const Add& add) {
+  const int parts = parts_of_sides(box);
   constexpr int kSides[4][4] = {{0, 1, 2, 1}, {2, 1, 2, 3}, {2, 3, 0, 3}, {0, 3, 0, 1}};
   for (const auto& side : kSides) {
     const auto [x0, y0, x1, y1] = side;
-    for (int i = 0; i < kPartsOfSide; i++) {
-      const double part = static_cast<double>(i) / kPartsOfSide;
+    for (int i = 0; i < parts; i++) {
+      const double part = static_cast<double>(i) / parts;
       add(box[x0] + part * (static_cast<double>(box[x1]) - box[x0]),
           box[y0] + part * (static_cast<double>(box[y1]) - box[y0]));
     }
@@ -204,7 +210,7 @@ struct BentRotated {
       near = bend.moved({from[0] + x * c + y * s, from[1] - x * s + y * c}, near);
       outline.push_back(*near);
     });
-    auto corner = [&](int k) { return outline[static_cast<size_t>(k * kPartsOfSide)]; };
+    auto corner = [&](int k) { return outline[static_cast<size_t>(k * parts_of_sides(box))]; };
     const Position a = corner(0), b = corner(1), d = corner(2), e = corner(3);
     const double width = std::atan2(b.y - a.y + d.y - e.y, b.x - a.x + d.x - e.x);
     const double height = std::atan2(e.y - a.y + d.y - b.y, e.x - a.x + d.x - b.x);

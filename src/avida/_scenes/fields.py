@@ -54,8 +54,8 @@ def _type_of_masks(value: Batch | Tensor) -> DType:
     if value.ndim == 2:
         if value.dtype.kind not in (DType.Kind.signed, DType.Kind.unsigned):
             raise TypeError(
-                "Scene: expected masks N x H x W, corners of polygons N x corners x 2, or integers as height, width and "
-                f"run lengths of each object in masks, got two axes of {value.dtype}"
+                "Scene: expected masks N x H x W, corners of polygons N x corners x 2, or integers as height, width "
+                f"and run lengths of each object in masks, got two axes of {value.dtype}"
             )
         return uint32
     return float32 if value.dtype.kind == DType.Kind.float else uint8
@@ -64,7 +64,8 @@ def _type_of_masks(value: Batch | Tensor) -> DType:
 def _with_layout(name: str, value: Batch | Tensor) -> Batch | Tensor:
     """Masks as functions return them, so that they fit beside masks of samples that no function has changed."""
     layout = {"mask": {2: "HW", 3: value.layout or "HWC"}, "masks": {3: "NHW"}}.get(name, {}).get(value.ndim)
-    if layout is None or value.layout == layout or (name == "masks" and value.dtype.kind == DType.Kind.float):
+    has_corners = name == "masks" and value.dtype.kind == DType.Kind.float
+    if layout is None or value.layout == layout or has_corners:
         return value
     return _RESHAPE(value, src_dims=list(range(value.ndim)), layout=layout)
 

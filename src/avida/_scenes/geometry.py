@@ -14,10 +14,9 @@ from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida.random._rng import repeating
 
+_CLIP, _CONVERT = _core.op("scenes.clip"), _core.op("scenes.convert_boxes")
 _EXTENTS, _SPLIT = _core.op("scenes.extents"), _core.op("scenes.split_edges")
-_RESHAPE, _WARP, _CROP, _FLIP, _CAST = (
-    _core.op(name) for name in ("reshape", "warp_affine", "crop", "flip", "cast")
-)
+_RESHAPE, _WARP, _CROP, _FLIP, _CAST = (_core.op(name) for name in ("reshape", "warp_affine", "crop", "flip", "cast"))
 _NEAREST = 0  # INTERP_NN
 
 
@@ -170,10 +169,16 @@ def _bent(scene: Scene, call: Call, image: Any) -> Scene:
     for name, kind in (("boxes", "boxes."), ("rotated", "rotated."), ("keypoints", "points.")):
         if name in fields:
             fields[name] = call.beside(kind, scene, fields[name], *(masks if name == "boxes" else []))
+
+    def masked(mask: Any, fill: int) -> Any:
+        on_mask = ON_MASK[call.name]
+        assert on_mask is not None  # what bends has no matrix by which masks could follow
+        return on_mask(call, mask, fill)
+
     if "mask" in fields:
-        fields["mask"] = _on_label_map(scene, lambda mask, fill: ON_MASK[call.name](call, mask, fill))
+        fields["mask"] = _on_label_map(scene, masked)
     if scene._kept.has_pixels:
-        fields["masks"] = _on_masks(scene, lambda mask, fill: ON_MASK[call.name](call, mask, fill))
+        fields["masks"] = _on_masks(scene, masked)
     elif masks:
         fields["masks"] = call.beside("points.", scene, _SPLIT(masks[0]))
     return scene._bent(image, fields)
@@ -213,3 +218,21 @@ def random_resized_crop(scene: Scene, call: Call) -> Scene:
     sizes = [int(each) for each in size] if isinstance(size, list | tuple) else [int(size)]
     size = sizes * 2 if len(sizes) == 1 else sizes
     return move(scene, Call("resize", [], {**given, "roi_start": start, "roi_end": start + shape, "size": size}))
+
+
+def random_bbox_crop(scene: Scene, call: Call) -> Scene:
+    """The window is drawn first. Which objects are left is for `clean` to say."""
+    if scene.boxes is None:
+        raise ValueError("random_bbox_crop: expected a Scene with boxes")
+    given = dict(call.arguments)
+    for name in ("bbox_layout", "bbox_prune_threshold", "crop_shape", "input_shape", "ltrb", "output_bbox_indices"):
+        if name in given or call.inputs:
+            raise ValueError(
+                f"random_bbox_crop: expected no labels and no {name} beside a Scene, which has its boxes in pixels; "
+                "clean(min_visible=...) drops objects"
+            )
+    extents = scene._extents()
+    inside = _CLIP(scene.boxes, extents)
+    boxes = _CONVERT(inside, extents, to="xyxy", to_relative=True)
+    anchor, shape, _ = _core.op("random_bbox_crop")(boxes, **given)
+    return move(scene, Call("slice", [anchor, shape], {"axis_names": "WH"}))

@@ -44,8 +44,9 @@ def is_described(sample: Any) -> bool:
 def described_rows(samples: Sequence[Sequence[Any]], extents: Extents) -> list[np.ndarray]:
     """Masks of images as COCO has them: all polygons, or all run lengths where there are any."""
     objects = [[_object(each, i) for each in sample] for i, sample in enumerate(samples)]
-    if not any(isinstance(each, np.ndarray) for sample in objects for each in sample):
-        return [_padded([_joined(each) for each in sample]) for sample in objects]
+    polygons = [[each for each in sample if isinstance(each, list)] for sample in objects]
+    if list(map(len, polygons)) == list(map(len, objects)):
+        return [_padded([_joined(each) for each in sample]) for sample in polygons]
     return [_runs(sample, extents, i) for i, sample in enumerate(objects)]
 
 
@@ -95,7 +96,9 @@ def _decompressed(text: str | bytes, sample: int) -> np.ndarray:
     codes = np.frombuffer(text.encode() if isinstance(text, str) else text, np.uint8).astype(np.int64) - 48
     ends = np.flatnonzero(codes & 32 == 0)
     starts = np.concatenate([[0], ends[:-1] + 1]).astype(np.int64)
-    if len(codes) and ((codes < 0) | (codes > 63)).any() or (len(codes) and (not len(ends) or ends[-1] + 1 < len(codes))):
+    if (len(codes) and ((codes < 0) | (codes > 63)).any()) or (
+        len(codes) and (not len(ends) or ends[-1] + 1 < len(codes))
+    ):
         raise ValueError(f'Scene: sample {sample}: the string of run lengths in "masks" is damaged')
     sizes = ends - starts + 1
     if (sizes > 7).any():
@@ -126,7 +129,7 @@ def _runs(objects: list[list[np.ndarray] | np.ndarray], extents: Extents, sample
     rows = []
     for each in objects:
         if isinstance(each, list):
-            drawn = _DENSE(_padded([_joined(each)]), np.int32(extents(sample)))
+            drawn = _DENSE(_padded([_joined(each)]), np.array(extents(sample), np.int32))
             each = np.asarray(_RUNS(drawn))[0]
         rows.append(each)
     made = np.zeros((len(rows), max([2, *map(len, rows)])), np.uint32)

@@ -60,6 +60,7 @@ MOVES_PIXELS = (
     "letterbox",
     "pad",
     "paste",
+    "random_bbox_crop",
     "random_resized_crop",
     "resize",
     "resize_crop_mirror",

@@ -24,9 +24,7 @@ BoxShape = Literal["corners", "ellipse"]
 _CONVERT, _COMPOSE = _core.op("scenes.convert_boxes"), _core.op("scenes.compose")
 _EXTENTS, _KEPT, _CLIP = _core.op("scenes.extents"), _core.op("scenes.kept"), _core.op("scenes.clip")
 _SELECT, _BOXES_OF = _core.op("_select_rows"), _core.op("scenes.boxes_of_masks")
-_MOVE_BOXES, _MOVE_POINTS, _MOVE_ROTATED = (
-    _core.op(f"scenes.move_{name}") for name in ("boxes", "points", "rotated")
-)
+_MOVE_BOXES, _MOVE_POINTS, _MOVE_ROTATED = (_core.op(f"scenes.move_{name}") for name in ("boxes", "points", "rotated"))
 _MOVED = ("boxes", "rotated", "keypoints", "masks")
 """Fields that are moved by matrices, when they are asked for; masks if they are polygons."""
 

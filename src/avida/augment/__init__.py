@@ -43,12 +43,13 @@ from avida.augment._combinators import maybe as maybe
 from avida.augment._combinators import one_of as one_of
 from avida.augment._combinators import shuffled as shuffled
 from avida.augment._combinators import some_of as some_of
-from avida.augment._copy_paste import copy_paste as copy_paste
-from avida.augment._mix import cutmix as cutmix
-from avida.augment._mix import mixup as mixup
-from avida.augment._mosaic import mosaic as mosaic
+from avida.augment._mixing.copy_paste import copy_paste as copy_paste
+from avida.augment._mixing.mix import cutmix as cutmix
+from avida.augment._mixing.mix import mixup as mixup
+from avida.augment._mixing.mosaic import mosaic as mosaic
 from avida.augment._ops import *  # noqa: F403
 from avida.augment._policy.policy import Policy as Policy
 from avida.augment._policy.record import record as record
+from avida.augment._random_crop import random_crop as random_crop
 from avida.augment._sound import add_noise as add_noise
 from avida.augment._sound import gain as gain

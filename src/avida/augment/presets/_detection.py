@@ -15,7 +15,7 @@ from avida.augment import _ops as augment_ops
 from avida.augment._arguments import between, either
 from avida.augment._checks import integer
 from avida.augment._combinators import maybe, one_of
-from avida.augment._mosaic import mosaic as join_four
+from avida.augment._mixing.mosaic import mosaic as join_four
 from avida.augment.presets._common import coin, decoded, to_input
 from avida.random._ops import coin_flip, uniform
 from avida.random._rng import RNG

@@ -86,7 +86,9 @@ def selected(rows: Rows, which: np.ndarray) -> Rows:
 def joined(name: str, images: Sequence[Sequence[Rows]]) -> dict[str, Batch]:
     """A Batch of each field: of each image, the rows of all that is given for it."""
     fields = images[0][0] if images else {}
-    return {each: as_batch([_joined(name, each, [rows[each] for rows in parts]) for parts in images]) for each in fields}
+    return {
+        each: as_batch([_joined(name, each, [rows[each] for rows in parts]) for parts in images]) for each in fields
+    }
 
 
 def _joined(name: str, field: str, parts: list[np.ndarray]) -> np.ndarray:
@@ -94,9 +96,7 @@ def _joined(name: str, field: str, parts: list[np.ndarray]) -> np.ndarray:
         length = max(part.shape[1] for part in parts)
         filling = np.nan if parts[0].dtype == np.float32 else 0
         rest = [(0, 0)] * (parts[0].ndim - 2)
-        parts = [
-            np.pad(part, [(0, 0), (0, length - part.shape[1]), *rest], constant_values=filling) for part in parts
-        ]
+        parts = [np.pad(part, [(0, 0), (0, length - part.shape[1]), *rest], constant_values=filling) for part in parts]
     filled = [part for part in parts if len(part)] or parts[:1]
     shapes = {part.shape[1:] for part in filled}
     if len(shapes) > 1:
@@ -135,28 +135,39 @@ def covered(rows: Rows, cover: np.ndarray, min_visible: float) -> Rows:
         if field in rows:  # the last ones know best
             made[field], visible = function(rows[field], free)
     if "masks" in rows and "boxes" in rows:
-        made["boxes"] = _boxes_of(rows["masks"], made["masks"], rows["boxes"])
+        made["boxes"] = _boxes_of(made["masks"], visible < 1, rows["boxes"])
     return selected(made, (visible > 0) & (visible >= min_visible))
 
 
 def _masks(masks: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    left = masks * free
-    before = np.count_nonzero(masks, axis=(1, 2))
-    return left, np.count_nonzero(left, axis=(1, 2)) / np.maximum(before, 1)
+    visible = np.ones(len(masks))
+    hidden = _around(~free)
+    if hidden is None:
+        return masks, visible
+    left, top, right, bottom = hidden.astype(int)
+    cover, made = ~free[top:bottom, left:right], masks
+    for i, mask in enumerate(masks):
+        covered = (mask[top:bottom, left:right] != 0) & cover
+        if lost := np.count_nonzero(covered):
+            visible[i] = 1 - lost / np.count_nonzero(mask != 0)
+            made = masks.copy() if made is masks else made
+            made[i, top:bottom, left:right][covered] = 0
+    return made, visible
 
 
-def _boxes_of(before: np.ndarray, after: np.ndarray, boxes: np.ndarray) -> np.ndarray:
+def _boxes_of(masks: np.ndarray, changed: np.ndarray, boxes: np.ndarray) -> np.ndarray:
     """Where something of a mask is covered, the box is around what is left."""
     boxes = boxes.copy()
-    for box, old, new in zip(boxes, before, after, strict=True):
-        if np.count_nonzero(old) != np.count_nonzero(new) and (around := _around(new)) is not None:
+    for box, mask, is_new in zip(boxes, masks, changed, strict=True):
+        if is_new and (around := _around(mask)) is not None:
             box[:] = around
     return boxes
 
 
 def _around(mask: np.ndarray) -> np.ndarray | None:
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    return np.float32([columns[0], rows[0], columns[-1] + 1, rows[-1] + 1]) if len(rows) else None
+    mask = mask.view(np.uint8)
+    rows, columns = (np.flatnonzero(np.maximum.reduce(mask, axis=axis, initial=0)) for axis in (1, 0))
+    return np.array([columns[0], rows[0], columns[-1] + 1, rows[-1] + 1], np.float32) if len(rows) else None
 
 
 def _boxes(boxes: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -171,8 +182,8 @@ def _boxes(boxes: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]
         if around is None:
             continue
         visible[i] = np.count_nonzero(window) / window.size
-        around += np.float32([left, top, left, top])
-        inner = np.float32([left, top, right, bottom])
+        around += np.array([left, top, left, top], np.float32)
+        inner = np.array([left, top, right, bottom], np.float32)
         box[:] = np.where(around == inner, box, around)
     return boxes, visible
 
@@ -184,7 +195,7 @@ def _rotated(rotated: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndar
     down = np.stack([np.sin(angles), np.cos(angles)], -1) * rotated[:, 3:4] / 2
     sides = np.stack([-right - down, right - down, right + down, down - right], axis=1)
     corners = (rotated[:, None, :2] + sides).astype(np.float32)
-    drawn = np.asarray(_DENSE(np.ascontiguousarray(corners), np.int32(free.shape)))
+    drawn = np.asarray(_DENSE(np.ascontiguousarray(corners), np.array(free.shape, np.int32)))
     return rotated, _masks(drawn, free)[1]
 
 
@@ -203,7 +214,7 @@ def _points(points: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def others(drawn: np.ndarray, samples: int, count: int) -> list[list[int]]:
-    """For each sample ``count`` other ones, chosen by its own numbers from 0 to 1; different ones, if there are enough."""
+    """For each sample ``count`` other ones, by its own numbers from 0 to 1; different ones, if there are enough."""
     chosen = []
     for i, row in enumerate(drawn):
         pool: list[int] = []

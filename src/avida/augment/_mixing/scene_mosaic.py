@@ -13,8 +13,8 @@ from avida._scenes.scene import Scene
 from avida._values.batch import Batch, as_batch
 from avida._values.typing import KeyedBy
 from avida.augment._draw import draw
-from avida.augment._objects import joined, of_batch, others, picked, rows_of, run_on, selected
-from avida.augment._pieces import Piece, painted
+from avida.augment._mixing.objects import joined, of_batch, others, picked, rows_of, run_on, selected
+from avida.augment._mixing.pieces import Piece, painted
 from avida.random._ops import uniform
 from avida.random._rng import RNG
 

@@ -13,8 +13,8 @@ from avida._values.tensor import Tensor
 from avida._values.typing import KeyedBy, TensorLike
 from avida.augment._checks import integer, number
 from avida.augment._draw import draw
-from avida.augment._pieces import one_size, pasted
-from avida.augment._scene_mix import cutmix_of_scenes, mixup_of_scenes
+from avida.augment._mixing.pieces import one_size, pasted
+from avida.augment._mixing.scene_mix import cutmix_of_scenes, mixup_of_scenes
 from avida.random._ops import beta, uniform
 from avida.random._rng import RNG
 
@@ -55,12 +55,13 @@ def mixup(
 
     Sample ``i`` is mixed with sample ``i - 1``, the first one with the last: give shuffled batches.
 
-    Of a Scene, each sample draws the one that it is mixed with, and has the objects of both, with their image's share in
-    the field ``shares``. Label maps cannot be blended: that of the larger share stays.
+    Of a Scene, each sample draws the one that it is mixed with, and has the objects of both, with their image's share
+    in the field ``shares``. Label maps cannot be blended: that of the larger share stays.
 
     Args:
         images: Samples of one shape, of any element type, which the result keeps; or a Scene of such.
-        labels: Not of a Scene. A class for each sample, or a list of numbers that tells how much it belongs to each class.
+        labels: A class for each sample, or a list of numbers that tells how much it belongs to each class. Scenes have
+            their own.
         alpha: The sample's own share is drawn from a beta distribution of this parameter for both sides. Small numbers
             mix little; 1 draws all shares equally often.
         num_classes: How many classes there are; needed where ``labels`` are classes.
@@ -139,13 +140,14 @@ def cutmix(
 
     Sample ``i`` gets a rectangle of sample ``i - 1``, the first one of the last: give shuffled batches.
 
-    Of a Scene, each sample draws the one whose rectangle it gets. Objects lose what lies behind it, or outside of it, of
-    their masks and boxes; polygons become run lengths.
+    Of a Scene, each sample draws the one whose rectangle it gets. Objects lose what lies behind it, or outside of it,
+    of their masks and boxes; polygons become run lengths.
 
     Args:
         images: Images (HWC or CHW) or videos (FHWC or FCHW) of one size; HWC and FHWC where there is no layout.
             Or a Scene of such.
-        labels: Not of a Scene. A class for each sample, or a list of numbers that tells how much it belongs to each class.
+        labels: A class for each sample, or a list of numbers that tells how much it belongs to each class. Scenes have
+            their own.
         alpha: The image's own share is drawn from a beta distribution of this parameter for both sides; the rectangle
             has the rest, unless it crosses the border, which cuts it.
         num_classes: How many classes there are; needed where ``labels`` are classes.

@@ -13,7 +13,7 @@ from avida._values.batch import Batch, as_batch
 from avida._values.typing import KeyedBy
 from avida.augment._checks import number
 from avida.augment._draw import draw
-from avida.augment._objects import (
+from avida.augment._mixing.objects import (
     Rows,
     count_of,
     covered,
@@ -27,7 +27,7 @@ from avida.augment._objects import (
     with_pixels,
     without_polygons,
 )
-from avida.augment._scene_mix import partners_of
+from avida.augment._mixing.scene_mix import partners_of
 from avida.random._ops import uniform
 from avida.random._rng import RNG
 
@@ -67,9 +67,9 @@ def copy_paste(
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> Any:
-    """Copy-paste: pastes objects of another image, cut out by their masks, over each image (Ghiasi et al., 2021).
+    """Copy-paste: pastes objects of another image over each image.
 
-    Each sample draws the other image from its batch, which of its objects come along, and where they go. Objects that
+    They are cut out by their masks (Ghiasi et al., 2021). Each sample draws the other image from its batch, which of its objects come along, and where they go. Objects that
     are covered lose what is covered of their masks and boxes, or go.
 
     Args:
@@ -78,8 +78,8 @@ def copy_paste(
         p: The probability of each object of the other image to be pasted.
         scale: Between which sizes the other image is drawn, as a multiple of its own. It lies at a random place within
             the image, or the image within it; images of one size lie above each other.
-        min_visible: The share of an object that must be left of it; others are dropped, as are those of which nothing is
-            left.
+        min_visible: The share of an object that must be left of it; others are dropped, as are those of which
+            nothing is left.
         rng: Where the random numbers come from; by default this thread's generator.
         keyed_by: Samples that came from a reader: each draws the same numbers in any batch. See `avida.random`.
 
@@ -90,8 +90,8 @@ def copy_paste(
     Example:
         >>> masks = [np.ones((1, *shape[:2]), np.uint8) for shape in batch.shape]
         >>> scene = avida.augment.copy_paste(avida.Scene(batch, masks=masks, labels=[[5], [6]]), p=1.0)
-        >>> [labels.tolist() for labels in scene.labels]
-        [[6], [5]]
+        >>> [labels.numpy().tolist() for labels in scene.labels]
+        [[5, 6], [5]]
     """
     if not isinstance(images, Scene):
         if not isinstance(images, Batch) or masks is None:
@@ -101,6 +101,7 @@ def copy_paste(
         )
         return made.image, made.masks
     scene = of_batch("copy_paste", images)
+    image: Any = scene.image
     if masks is not None or "masks" not in scene._fields:
         raise TypeError("copy_paste: expected a Scene with masks of its own, which tell what belongs to an object")
     p = number("copy_paste", "p", p, low=0, high=1)
@@ -108,9 +109,7 @@ def copy_paste(
     low, high = (number("copy_paste", "scale", each, low=1e-3, high=1e3) for each in scale)
     if low > high:
         raise ValueError(f"copy_paste: expected low <= high as scale, got {low:g}, {high:g}")
-    drawn = draw(
-        "copy_paste", uniform, scene.image, rng, keyed_by, range=[0.0, 1.0], shape=[5], dtype="float64"
-    )
+    drawn = draw("copy_paste", uniform, image, rng, keyed_by, range=[0.0, 1.0], shape=[5], dtype="float64")
     kept = without_polygons(scene._kept)
 
     def function(samples: Scene, numbers: np.ndarray) -> tuple[Any, Mapping[str, Any]]:
@@ -120,7 +119,7 @@ def copy_paste(
         for mine, its, row in zip(rows_of(samples), rows_of(other), numbers, strict=True):
             chosen = np.random.default_rng(int(row[4] * _SEEDS)).random(count_of(its)) < p
             pasted = _with_pixels_left(selected(its, chosen))
-            cover = pasted["masks"].any(axis=0)
+            cover = np.maximum.reduce(pasted["masks"], axis=0, initial=0) != 0
             covers.append(cover)
             rows.append([covered(mine, cover, min_visible), covered(pasted, np.zeros_like(cover), min_visible)])
         fields: dict[str, Any] = with_form(joined("copy_paste", rows), kept)
@@ -148,7 +147,7 @@ def _placed(samples: Scene, numbers: np.ndarray, low: float, high: float) -> Sce
 
 
 def _with_pixels_left(rows: Rows) -> Rows:
-    return selected(rows, rows["masks"].any(axis=(1, 2)))
+    return selected(rows, np.maximum.reduce(rows["masks"], axis=(1, 2), initial=0) != 0)
 
 
 def _over(below: Any, above: Any, covers: list[np.ndarray]) -> Any:

@@ -14,8 +14,8 @@ from avida._values.batch import Batch, as_batch
 from avida._values.typing import FixedInterpType, KeyedBy
 from avida.augment._checks import integer, interpolation, number, shown
 from avida.augment._draw import draw
-from avida.augment._pieces import Piece, painted
-from avida.augment._scene_mosaic import mosaic_of_scenes
+from avida.augment._mixing.pieces import Piece, painted
+from avida.augment._mixing.scene_mosaic import mosaic_of_scenes
 from avida.random._ops import uniform
 from avida.random._rng import RNG
 from avida.types import INTERP_LINEAR
@@ -113,8 +113,8 @@ def mosaic(
     lower left and lower right. All are resized with their aspect ratio kept, and touch the centre with a corner; what
     lies beyond the output is cut off.
 
-    Of a Scene, sample ``i`` draws the other three from the batch, and all annotations follow. Objects are clipped at the
-    borders of their image's part, and go if less than ``min_visible`` of them is left, as with `Scene.clean`.
+    Of a Scene, sample ``i`` draws the other three from the batch, and all annotations follow. Objects are clipped at
+    the borders of their image's part, and go if less than ``min_visible`` of them is left, as with `Scene.clean`.
 
     Args:
         images: Images (HWC), which may differ in size, or a Scene of such.
@@ -144,7 +144,9 @@ def mosaic(
         [(64, 64, 3), (64, 64, 3)]
     """
     if not isinstance(images, Batch | Scene):
-        raise TypeError(f"mosaic: expected a Batch of images or a Scene, got {type(images).__name__}; see avida.as_batch")
+        raise TypeError(
+            f"mosaic: expected a Batch of images or a Scene, got {type(images).__name__}; see avida.as_batch"
+        )
     extents = _pair("output_size", [output_size] * 2 if isinstance(output_size, numbers.Number) else output_size)
     size = np.array([integer("mosaic", "output_size", each, low=1) for each in extents])
     low, high = (number("mosaic", "center_range", each, low=0, high=1) for each in _pair("center_range", center_range))

@@ -12,7 +12,7 @@ from avida._scenes.scene import Scene
 from avida._values.batch import Batch, as_batch
 from avida._values.typing import KeyedBy
 from avida.augment._draw import draw
-from avida.augment._objects import (
+from avida.augment._mixing.objects import (
     count_of,
     covered,
     joined,
@@ -25,7 +25,7 @@ from avida.augment._objects import (
     with_pixels,
     without_polygons,
 )
-from avida.augment._pieces import one_size, pasted
+from avida.augment._mixing.pieces import one_size, pasted
 from avida.random._ops import beta, uniform
 from avida.random._rng import RNG
 
@@ -49,7 +49,8 @@ def mixup_of_scenes(scene: Scene, alpha: float, rng: RNG | None, keyed_by: Keyed
             fields.update(joined("mixup", rows))
         if "mask" in samples._fields:
             stronger = [i if share >= 0.5 else its for i, (its, share) in enumerate(zip(partners, own, strict=True))]
-            fields["mask"] = samples._fields["mask"]._select(stronger)
+            mask: Any = samples._fields["mask"]
+            fields["mask"] = mask._select(stronger)
         return blended, fields
 
     adds = ["shares"] if scene._rows() else []
@@ -73,6 +74,7 @@ def cutmix_of_scenes(
         partners = partners_of(numbers[:, 3:])
         samples = with_pixels(samples)
         other = picked(samples, partners)
+        above: Any = other.image
         rows = []
         for mine, its, (top, left), (bottom, right) in zip(rows_of(samples), rows_of(other), start, end, strict=True):
             cover = np.zeros(size, bool)
@@ -81,8 +83,9 @@ def cutmix_of_scenes(
         fields: dict[str, Any] = with_form(joined("cutmix", rows), kept) if samples._rows() else {}
         if "mask" in samples._fields:
             mask: Any = samples._fields["mask"]
-            fields["mask"] = pasted(mask, other._fields["mask"], mask.layout or "HWC"[: mask.ndim], start, end)
-        return pasted(images, other.image, layout, start, end), fields
+            over: Any = other._fields["mask"]
+            fields["mask"] = pasted(mask, over, mask.layout or "HWC"[: mask.ndim], start, end)
+        return pasted(images, above, layout, start, end), fields
 
     return run_on("cutmix", scene, kept, function, drawn, (alpha, min_visible))
 
