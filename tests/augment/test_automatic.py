@@ -316,7 +316,7 @@ def test_policies_can_be_changed():
         ),
         (lambda: avida.auto_augment(images(), 3), TypeError, "auto_augment: expected a name or SubPolicies, got 3"),
         (lambda: avida.rand_augment(images(), m=31), ValueError, "rand_augment: expected m from 0 to 30, got 31"),
-        (lambda: avida.rand_augment(images(), n=-1), ValueError, "rand_augment: expected n of at least 0, got -1"),
+        (lambda: avida.rand_augment(images(), n=-1), ValueError, "rand_augment: expected n from 0 to 1000, got -1"),
         (lambda: avida.trivial_augment(images(), num_magnitude_bins=0), ValueError, "at least 1, got 0"),
         (
             lambda: avida.rand_augment(images(), excluded=["blur"]),

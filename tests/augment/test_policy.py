@@ -157,6 +157,7 @@ def test_values_of_arguments():
         (["io.file.read"], ValueError, "there is no operator"),
         (["__import__"], ValueError, "there is no operator"),
         (["augment.presets"], ValueError, "there is no operator"),
+        (["augment.mosaic"], ValueError, "steps do not mix samples"),
         ([print], ValueError, "there is no operator"),
         ([[]], TypeError, "expected a list of a name, arguments and children"),
         ([("flip", [])], TypeError, "expected arguments by their names, got list"),
@@ -202,6 +203,12 @@ def test_what_is_wrong_names_the_step(steps, error, text):
 def test_hostile_json(text, message):
     with pytest.raises((TypeError, ValueError), match=f"^Policy: .*{message}"):
         Policy.from_json(text)
+
+
+def test_huge_ranges_are_no_memory():
+    made = Policy([("augment.motion_blur", {"size": between(0, 1e15)})])(images())
+    with pytest.raises(ValueError, match=r"Policy: step 1 \(augment.motion_blur\): .* up to 1048576 integers"):
+        made.evaluate()
 
 
 def test_errors_of_operators_name_the_step():

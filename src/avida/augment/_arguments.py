@@ -16,6 +16,9 @@ from avida.random._ops import normal as draw_normal
 from avida.random._rng import RNG
 
 
+_MOST_INTEGERS = 1 << 20
+
+
 def between(
     low: float | Sequence[float],
     high: float | Sequence[float],
@@ -52,6 +55,8 @@ def between(
         first, last = math.ceil(low), math.floor(high)
         if first > last:
             raise ValueError(f"there is no integer from {low:g} to {high:g}")
+        if last - first >= _MOST_INTEGERS:
+            raise ValueError(f"expected up to {_MOST_INTEGERS} integers to draw from, got {last - first + 1:.3g}")
         return choice(np.arange(first, last + 1, dtype=np.int32), **where)
 
     return Random("between", (low, high), draw, rng, keyed_by, draw_whole)

@@ -23,6 +23,8 @@ _SAMPLES = ("data", "images", "input", "signal")
 """How functions of one input call it. Others cannot be steps."""
 _OF_CALLS = ("batch_size", "device", "keyed_by", "rng", "unknown")
 """Parameters of all calls."""
+_MIX_SAMPLES = ("augment.copy_paste", "augment.cutmix", "augment.mixup", "augment.mosaic", "permute_batch")
+"""Of a step, samples depend on no others."""
 _OF_BATCHES = re.compile(r"(float|int|str)\b|Fixed|Literal|Sequence")
 """The types of arguments that cannot differ between samples."""
 
@@ -37,7 +39,7 @@ def functions() -> dict[str, Callable[..., Any]]:
                 parameters = [*inspect.signature(function).parameters]
                 if parameters and parameters[0] in _SAMPLES and function.__module__.startswith("avida."):
                     found[prefix + name] = function
-    return found
+    return {name: function for name, function in found.items() if name not in _MIX_SAMPLES}
 
 
 @functools.cache
@@ -49,6 +51,8 @@ def names() -> dict[Callable[..., Any], str]:
 def function_named(name: str) -> Callable[..., Any]:
     """The function of that name."""
     known = functions()
+    if name in _MIX_SAMPLES:
+        raise ValueError("steps do not mix samples: call this function before or after the policy")
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1)
         raise ValueError(f"there is no operator of this name{f'; did you mean {close[0]}?' if close else ''}")

@@ -157,8 +157,10 @@ class Policy:
             for part in made if parts[0]._gpu < 0 else ():
                 part.evaluate()
         except (TypeError, ValueError, RuntimeError):
+            for note in notes or ():
+                note.clear()
             with _naming_policy():
-                return parts_of(self._steps.run(rebuilt(x, parts), seeds, None, careful=True))
+                return parts_of(self._steps.run(rebuilt(x, parts), seeds, notes, careful=True))
         return made
 
     def __len__(self) -> int:
