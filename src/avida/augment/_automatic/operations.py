@@ -225,7 +225,9 @@ def solarize_levels(images: Any, levels: FloatArg) -> Any:
 
 
 def solarize_add(images: Any, levels: FloatArg) -> Any:
-    """Makes what is darker than the 128th level brighter, by whole levels of which white is the 255th."""
+    """Makes dark colours brighter by whole levels, of which white is the 255th.
+
+    Those from the 128th level on stay as they are."""
     pixels = _image(images)
     white = white_of(pixels.dtype)
     added = np.floor(_numbers(levels, pixels.batch_size)).astype(np.float32) * np.float32(white / 255)

@@ -15,7 +15,7 @@ from avida.random._rng import RNG
 def three_augment(
     images: Images, jitter: float = 0.3, *, rng: RNG | None = None, keyed_by: KeyedBy | None = None
 ) -> Images:
-    """3-Augment: each image becomes gray, solarized or blurred, and then gets other colours.
+    """3-Augment: gray, solarized or blurred images, with other colours.
 
     This is what DeiT III was trained with (Touvron et al., 2022), beside crops and flips.
 

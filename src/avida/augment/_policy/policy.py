@@ -34,7 +34,7 @@ _MOST_STEPS, _MOST_NESTED = 10_000, 32
 
 
 class Policy:
-    """Augmentation as data: steps that follow one another, each a name, arguments and children.
+    """Augmentation as data: steps, each a name, arguments and children.
 
     Names are those of avida's operators, such as ``"rotate"``, ``"augment.affine"`` and ``"noise.gaussian"``, or the
     functions themselves; further ``"maybe"``, ``"one_of"``, ``"some_of"`` and ``"shuffled"``, which choose among their
@@ -69,7 +69,7 @@ class Policy:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Policy:
-        """A policy from JSON: a list of steps, each ``["name", {arguments}, [children]]``.
+        """A policy from JSON: a list of ``["name", {arguments}, [children]]``.
 
         Only avida's operators can be named.
 

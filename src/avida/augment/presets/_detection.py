@@ -27,9 +27,9 @@ _YOLO_GRAY = 114
 
 
 def ssd(scene: Scene, size: int = 300, *, rng: RNG | None = None, keyed_by: KeyedBy | None = None) -> Scene:
-    """SSD: other colours, zoomed out or cropped around objects, mirrored at random (Liu et al., 2016).
+    """SSD: other colours, zoomed out, cropped around objects, mirrored.
 
-    It follows torchvision's ``references/detection/presets.py`` and the resizing of its ``ssd300_vgg16``.
+    After Liu et al., 2016. It follows torchvision's ``references/detection/presets.py`` and the resizing of its ``ssd300_vgg16``.
 
     Args:
         scene: A batch of images of bytes (HWC, RGB), or of image files, with boxes.
@@ -56,9 +56,9 @@ def ssd(scene: Scene, size: int = 300, *, rng: RNG | None = None, keyed_by: Keye
 
 
 def detr(scene: Scene, *, train: bool = True, rng: RNG | None = None, keyed_by: KeyedBy | None = None) -> Scene:
-    """DETR: mirrored at random, of random size, some of them cropped before (Carion et al., 2020).
+    """DETR: mirrored, of random size, some of them cropped before.
 
-    It follows ``make_coco_transforms`` of the paper's code. ``scene.torch(boxes="cxcywh", relative=True)`` gives the
+    After Carion et al., 2020. It follows ``make_coco_transforms`` of the paper's code. ``scene.torch(boxes="cxcywh", relative=True)`` gives the
     boxes that its losses take.
 
     Args:
@@ -169,7 +169,7 @@ def _window_sizes(values: list[Any]) -> list[Any]:
 def yolo(
     scene: Scene, size: int = 640, *, mosaic: bool = True, rng: RNG | None = None, keyed_by: KeyedBy | None = None
 ) -> Scene:
-    """YOLO: four images in one, scaled and moved, with other colours, mirrored at random.
+    """YOLO: four images in one, scaled and moved, with other colours, mirrored.
 
     It follows the defaults of Ultralytics' YOLOv8.
 

@@ -34,7 +34,7 @@ def imagenet_train(
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> Any:
-    """ImageNet as torchvision trains it: a random window, mirrored at random, normalised.
+    """ImageNet as torchvision trains it: random windows, mirrored at random.
 
     It follows ``references/classification/presets.py``.
 
@@ -90,7 +90,7 @@ def timm_train(
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> Any:
-    """ImageNet as timm trains it: a random window, mirrored at random, RandAugment, normalised, noise in a rectangle.
+    """ImageNet as timm trains it: random windows, RandAugment, erased by noise.
 
     It follows ``timm.data.create_transform(is_training=True)``.
 
@@ -125,7 +125,7 @@ def timm_train(
 
 
 def timm_eval(images: Any, size: int = 224, *, crop_pct: float = 0.875) -> Any:
-    """ImageNet as timm evaluates it: the middle of the image, resized by cubics, normalised.
+    """ImageNet as timm evaluates it: the middle of the image, by cubic filters.
 
     Args:
         images: Image files, or images of bytes (HWC, RGB): a Batch, a Tensor or a Scene.
@@ -210,9 +210,9 @@ def dino(
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> list[Any]:
-    """DINO: two large views and several small ones of each image (Caron et al., 2021).
+    """DINO: two large views of each image, and several small ones.
 
-    It follows ``DataAugmentationDINO`` of the paper's code.
+    After Caron et al., 2021. It follows ``DataAugmentationDINO`` of the paper's code.
 
     Args:
         images: Image files, or images of bytes (HWC, RGB): a Batch, a Tensor or a Scene.

@@ -18,7 +18,7 @@ _WINDOW, _STEP = 400, 160
 
 
 def whisper(sound: Any, *, mels: int = 80, seconds: float = 30) -> Any:
-    """What Whisper takes: the logarithm of the power in bands of the mel scale, of 30 seconds.
+    """What Whisper takes: logarithms of a mel spectrogram of 30 seconds.
 
     It follows ``transformers.WhisperFeatureExtractor``: shorter sound is followed by silence, longer sound is cut.
 
