@@ -166,6 +166,9 @@ def set_take_apart(scene: object, random: object, function: object) -> None:
     Sets the types of Scenes and of random arguments, and what calls with such do.
     """
 
+def repeat_draw(keyed_by: object) -> None:
+    """The next random call of this key draws what the last one has drawn."""
+
 def op_count() -> int: ...
 def describe_op(arg: int, /) -> dict: ...
 def set_package(arg: str, /) -> None: ...
@@ -255,6 +258,7 @@ def python_call(
     samples: int,
     pure: bool = False,
     key: object | None = None,
+    anywhere: bool = False,
 ) -> Any: ...
 def gpu_count() -> int: ...
 def gpu_missing() -> str:
