@@ -12,6 +12,7 @@ import argparse
 import importlib
 import math
 import os
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -28,6 +29,7 @@ from avida import augment
 
 BATCH = 16
 SECONDS = 0.05  # of each turn, at least
+KEPT: list[Any] = []  # names of operators, which PyTorch forgets with the library that defines them
 OTHERS = ("albumentations", "cv2", "kornia", "torchvision")
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 KERNEL = np.ones((5, 5), np.float32) / 25
@@ -196,12 +198,27 @@ def of_torchvision(torchvision: Any) -> dict[str, Callable[[Any], Any]]:
     }
 
 
+def load(name: str) -> Any:
+    """A library. torchvision needs the names of two operators where its extension does not fit this PyTorch."""
+    if name == "torchvision":
+        try:
+            return importlib.import_module(name)
+        except RuntimeError:
+            for module in [known for known in sys.modules if known.startswith("torchvision")]:
+                del sys.modules[module]
+            names = importlib.import_module("torch").library.Library("torchvision", "DEF")
+            for operator in ("nms", "qnms"):
+                names.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+            KEPT.append(names)
+    return importlib.import_module(name)
+
+
 def contestants() -> dict[str, dict[str, Callable[[Any], Any]]]:
     found = {}
     makers = (of_albumentations, of_cv2, of_kornia, of_torchvision)
     for name, make in zip(OTHERS, makers, strict=True):
         try:
-            found[name] = make(importlib.import_module(name))
+            found[name] = make(load(name))
         except ImportError:
             print(f"{name} is not installed")
     return found
