@@ -170,6 +170,11 @@ HWY_INLINE void transpose_four(uint8_t* out, int64_t out_step, const uint8_t* in
 
 void transpose_bytes(uint8_t* out, int64_t out_step, const uint8_t* in, int64_t in_step, int64_t columns,
                      int64_t rows) {
+  // Hardware does not foresee where the next rows of both begin.
+  for (int64_t y = rows; y < 2 * rows; y++)
+    for (int64_t k = 0; k < 3 * columns; k += 64) __builtin_prefetch(in + y * in_step + k);
+  for (int64_t x = 0; x < columns; x++)
+    for (int64_t k = 0; k < 3 * rows; k += 64) __builtin_prefetch(out + x * out_step + 3 * rows + k, 1);
   int64_t x = 0;
   for (; x + 4 <= columns; x += 4) {
     int64_t y = 0;
@@ -241,10 +246,13 @@ PastCache::~PastCache() {
 }
 bool past_cache() { return stores_past_cache; }
 
+void store_row(void* out, const void* in, int64_t bytes) {
+  if (!stores_past_cache || bytes < kShortRow) return copy_row(out, in, bytes);
+  HWY_DYNAMIC_DISPATCH(stream_bytes)(static_cast<uint8_t*>(out), static_cast<const uint8_t*>(in), bytes);
+}
+
 void copy_row(void* out, const void* in, int64_t bytes) {
-  if (stores_past_cache && bytes >= kShortRow)
-    HWY_DYNAMIC_DISPATCH(stream_bytes)(static_cast<uint8_t*>(out), static_cast<const uint8_t*>(in), bytes);
-  else if (bytes >= kShortRow && bytes < kLongRow)
+  if (bytes >= kShortRow && bytes < kLongRow)
     HWY_DYNAMIC_DISPATCH(copy_bytes)(static_cast<uint8_t*>(out), static_cast<const uint8_t*>(in), bytes);
   else
     std::memcpy(out, in, static_cast<size_t>(bytes));
@@ -265,7 +273,7 @@ void mirror(uint8_t* out, const uint8_t* last, int64_t n) {
   for (int64_t i = 0; i < n; i += kPixels) {
     const int64_t count = std::min(kPixels, n - i);
     HWY_DYNAMIC_DISPATCH(mirror_bytes)(made, last - 3 * i, count);
-    copy_row(out + 3 * i, made, 3 * count);
+    store_row(out + 3 * i, made, 3 * count);
   }
 }
 void transpose_triples(uint8_t* out, int64_t out_step, const uint8_t* in, int64_t in_step, int64_t columns,

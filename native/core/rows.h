@@ -4,8 +4,8 @@
 
 namespace avida {
 
-// While one exists, what this thread makes is part of an output that is too large for the cache. Functions that ask for
-// past_cache() then store past it: memory is not read before it is written, and inputs stay in the cache.
+// While one exists, what this thread makes is part of an output that is too large for the cache. Functions that make
+// outputs then store past it: memory is not read before it is written, and inputs stay in the cache.
 class PastCache {
  public:
   explicit PastCache(int64_t bytes_of_output);
@@ -16,11 +16,14 @@ class PastCache {
   const bool before_;
 };
 bool past_cache();
-constexpr int64_t kPastCacheBlock = 3072;  // bytes that are made in the cache before copy_row() stores them past it
+constexpr int64_t kPastCacheBlock = 3072;  // bytes that are made in the cache before store_row() stores them past it
 
 // As memcpy, which may be slow for the length of an image's rows: that of glibc 2.36 uses an instruction from some two
-// kilobytes on that takes long to start on AMD Zen 5. Stores past the cache where past_cache().
+// kilobytes on that takes long to start on AMD Zen 5.
 void copy_row(void* out, const void* in, int64_t bytes);
+
+// The same, to the output: past the cache where past_cache().
+void store_row(void* out, const void* in, int64_t bytes);
 
 void interleave(uint8_t* out, const uint8_t* first, const uint8_t* second, const uint8_t* third, int64_t n);
 void interleave(uint16_t* out, const uint16_t* first, const uint16_t* second, const uint16_t* third, int64_t n);

@@ -63,7 +63,7 @@ void transpose_pixels(char* out, const char* in, const Axis& slow, const Axis& f
 void copy_blocks(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t block) {
   for (int64_t s = 0; s < slow.extent; s++)
     for (int64_t f = 0; f < fast.extent; f++)
-      copy_row(out + s * slow.out + f * fast.out, in + s * slow.in + f * fast.in, block);
+      store_row(out + s * slow.out + f * fast.out, in + s * slow.in + f * fast.in, block);
 }
 
 // Interleaved to planar (HWC to CHW): the slow axis has N channels. Constant strides let the compiler vectorise.
@@ -224,7 +224,7 @@ void StridedCopy::run(void* out_data, const void* in_data, int64_t begin, int64_
   auto* in = static_cast<const char*>(in_data);
   if (!tile_) {
     int64_t from = begin * kPart, to = std::min(end * kPart, block_);
-    copy_row(out + from, in + from, to - from);
+    store_row(out + from, in + from, to - from);
     return;
   }
 

@@ -245,7 +245,7 @@ void DenseMove::move(Launches* launches, void* out, const void* in, int64_t begi
   if (launches)
     StridedMove(1, {bytes_}, {1}).launch(*launches, out, in);
   else if (begin < end)
-    copy_row(static_cast<char*>(out) + begin, static_cast<const char*>(in) + begin, end - begin);
+    store_row(static_cast<char*>(out) + begin, static_cast<const char*>(in) + begin, end - begin);
 }
 
 }  // namespace avida

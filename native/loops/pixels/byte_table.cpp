@@ -55,7 +55,7 @@ void look_up_bytes(uint8_t* out, const uint8_t* in, int64_t n, const uint8_t* ta
   for (int64_t i = 0; i < n; i += kPastCacheBlock) {
     const int64_t count = std::min(kPastCacheBlock, n - i);
     HWY_DYNAMIC_DISPATCH(look_up)(made, in + i, count, table);
-    copy_row(out + i, made, count);
+    store_row(out + i, made, count);
   }
 }
 

@@ -182,7 +182,7 @@ void each_pixel(const Work& work, const PixelGrid& grid, const Params& params,
   for (int64_t i = first; i < end; i += kBlock) {
     const int64_t count = std::min(kBlock, end - i);
     host_loop(made, in + i * Body::in, count);
-    copy_row(out + i * Body::out, made, count * Body::out);
+    store_row(out + i * Body::out, made, count * Body::out);
   }
 }
 

@@ -156,7 +156,7 @@ class HolesPlan {
   template <class T>
   static void fill_rows(const typename Holes<T>::Params& params, int64_t begin, int64_t end) {
     const int64_t row = params.width * params.inner;
-    copy_row(params.out + begin * row, params.in + begin * row, (end - begin) * row * static_cast<int64_t>(sizeof(T)));
+    store_row(params.out + begin * row, params.in + begin * row, (end - begin) * row * static_cast<int64_t>(sizeof(T)));
     std::vector<T> filled(params.noise ? 0 : row);  // a row of nothing but holes
     for (int64_t line = begin; line < end; line++) {
       if (!params.noise && (line == begin || line % params.height == 0))  // planes may differ
