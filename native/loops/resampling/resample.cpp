@@ -1,9 +1,11 @@
 #include "loops/resampling/resample.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "core/clones.h"
+#include "core/rows.h"
 #include "loops/moving/convert_run.h"
 #include "loops/resampling/resample_bytes.h"
 #include "loops/resampling/resample_taps.h"
@@ -179,6 +181,10 @@ void pick_nearest(const ImageResample& image, const char* in, char* out, int64_t
   auto columns = image.columns ? resample_taps(*image.columns) : nullptr;
   const int64_t pixel = image.channels * element, in_row = image.in_columns * pixel,
                 out_row = image.out_columns * pixel;
+  // Steps are equal, so that pixels are side by side if the last one is.
+  const bool side_by_side =
+      !columns || columns->first.back() - columns->first.front() == static_cast<int64_t>(columns->first.size()) - 1;
+  const int64_t first = columns ? columns->first.front() * pixel : 0;
   for (int64_t y = begin; y < end; y++) {
     char* to = out + y * out_row;
     if (rows && y > begin && rows->first[y] == rows->first[y - 1]) {
@@ -186,10 +192,10 @@ void pick_nearest(const ImageResample& image, const char* in, char* out, int64_t
       continue;
     }
     const char* from = in + (rows ? rows->first[y] : y) * in_row;
-    if (columns)
-      pick_row(to, from, columns->first, pixel);
+    if (side_by_side)
+      store_row(to, from + first, out_row);
     else
-      memcpy(to, from, out_row);
+      pick_row(to, from, columns->first, pixel);
   }
 }
 
@@ -212,6 +218,12 @@ bool is_identity(const ResampleAxis& axis) {
          axis.filter != ResampleFilter::gaussian;
 }
 
+// Elements that lie whole steps further on, inside of the input.
+static bool is_shift(const ResampleAxis& axis) {
+  return axis.filter == ResampleFilter::linear && axis.start == std::floor(axis.start) && axis.start >= 0 &&
+         axis.end - axis.start == static_cast<float>(axis.out) && axis.end <= static_cast<float>(axis.in);
+}
+
 // ---- Samples of any rank --------------------------------------------------------------------------------------------
 
 Resample::Resample(const Shape& in_shape, std::span<const std::optional<ResampleAxis>> given, DType in_type,
@@ -223,6 +235,16 @@ Resample::Resample(const Shape& in_shape, std::span<const std::optional<Resample
     empty_ |= (given[d] ? given[d]->out : in_shape[d]) == 0;
     axes[d] = given[d] && !is_identity(*given[d]) ? &*given[d] : nullptr;
   }
+  // A window is moved.
+  ResampleAxis shifts[kMaxDim];
+  const auto shifted = [&](const ResampleAxis* axis) { return !axis || is_shift(*axis); };
+  if (std::all_of(axes, axes + ndim, shifted))
+    for (int d = 0; d < ndim; d++)
+      if (axes[d]) {
+        shifts[d] = *axes[d];
+        shifts[d].filter = ResampleFilter::nearest;
+        axes[d] = &shifts[d];
+      }
   // From the end: channels, then an axis for the columns, then one for the rows.
   int last = ndim;
   auto next_axis = [&] { return last > 0 && axes[last - 1]; };
