@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "core/clones.h"
-#include "core/rows.h"
 #include "loops/moving/convert_run.h"
 #include "loops/resampling/resample_bytes.h"
 #include "loops/resampling/resample_taps.h"
@@ -181,10 +180,6 @@ void pick_nearest(const ImageResample& image, const char* in, char* out, int64_t
   auto columns = image.columns ? resample_taps(*image.columns) : nullptr;
   const int64_t pixel = image.channels * element, in_row = image.in_columns * pixel,
                 out_row = image.out_columns * pixel;
-  // Steps are equal, so that pixels are side by side if the last one is.
-  const bool side_by_side =
-      !columns || columns->first.back() - columns->first.front() == static_cast<int64_t>(columns->first.size()) - 1;
-  const int64_t first = columns ? columns->first.front() * pixel : 0;
   for (int64_t y = begin; y < end; y++) {
     char* to = out + y * out_row;
     if (rows && y > begin && rows->first[y] == rows->first[y - 1]) {
@@ -192,10 +187,10 @@ void pick_nearest(const ImageResample& image, const char* in, char* out, int64_t
       continue;
     }
     const char* from = in + (rows ? rows->first[y] : y) * in_row;
-    if (side_by_side)
-      store_row(to, from + first, out_row);
-    else
+    if (columns)
       pick_row(to, from, columns->first, pixel);
+    else
+      memcpy(to, from, out_row);
   }
 }
 
@@ -235,16 +230,19 @@ Resample::Resample(const Shape& in_shape, std::span<const std::optional<Resample
     empty_ |= (given[d] ? given[d]->out : in_shape[d]) == 0;
     axes[d] = given[d] && !is_identity(*given[d]) ? &*given[d] : nullptr;
   }
-  // A window is moved.
-  ResampleAxis shifts[kMaxDim];
   const auto shifted = [&](const ResampleAxis* axis) { return !axis || is_shift(*axis); };
-  if (std::all_of(axes, axes + ndim, shifted))
+  if (in_type == out_type && !empty_ && std::all_of(axes, axes + ndim, shifted)) {
+    const Shape strides = dense_strides(in_shape);
+    Shape shape = in_shape;
     for (int d = 0; d < ndim; d++)
       if (axes[d]) {
-        shifts[d] = *axes[d];
-        shifts[d].filter = ResampleFilter::nearest;
-        axes[d] = &shifts[d];
+        shape[d] = axes[d]->out;
+        first_ += static_cast<int64_t>(axes[d]->start) * strides[d];
       }
+    first_ *= size_of(in_type);
+    shift_.emplace(size_of(in_type), shape, strides);
+    return;
+  }
   // From the end: channels, then an axis for the columns, then one for the rows.
   int last = ndim;
   auto next_axis = [&] { return last > 0 && axes[last - 1]; };
@@ -283,7 +281,7 @@ int64_t Resample::rows_at(size_t level) const {
   return level < mixes_.size() ? mixes_[level].repeats * mixes_[level].axis.out : repeats_ * image_.out_rows;
 }
 
-int64_t Resample::rows() const { return rows_at(0); }
+int64_t Resample::rows() const { return shift_ ? shift_->rows() : rows_at(0); }
 
 void Resample::run_level(size_t level, void* out, const void* in, DType in_type, int64_t begin, int64_t end) const {
   if (level == mixes_.size()) {
