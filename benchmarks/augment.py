@@ -8,7 +8,7 @@ others one after the other, which is what they are made for; kornia and torchvis
 and the best of several rounds counts. Libraries that are not installed are named and left out; the extra `bench` has
 those that can be. AlbumentationsX runs in the environment of its own that PYTHON belongs to, right after the others.
 
-`--pipelines` measures what is done to an image before it is trained with, from its pixels on (contestants/pipelines.py).
+`--pipelines` measures what is done to an image before it is trained with (contestants/pipelines.py).
 """
 
 import argparse

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -27,20 +28,34 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 Table = dict[str, Callable[[Any], Any]]
 
 
+def those_there(library: str, makers: dict[str, Callable[[], Any]]) -> Table:
+    """Other versions of a library may lack some, or name arguments otherwise."""
+    made: Table = {}
+    for row, make in makers.items():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", UserWarning)  # arguments that are ignored
+                made[row] = make()
+        except (AttributeError, TypeError, ValueError, UserWarning) as error:
+            print(f"{library} has no {row}: {error}", file=sys.stderr)
+    return made
+
+
 def of_albumentations(a: Any) -> Table:
+    limit = "limit" if a.__version__.startswith("2.0") else "range"  # as versions name it
     holes = {"num_holes_range": (8, 8), "hole_height_range": (0.1, 0.1), "hole_width_range": (0.1, 0.1)}
     made: dict[str, Callable[[], Any]] = {
         "advanced blur": lambda: a.AdvancedBlur(p=1),
         "affine": lambda: a.Affine(rotate=(15, 15), scale=(1.1, 1.1), shear=(5, 5), p=1),
         "autocontrast": lambda: a.AutoContrast(p=1),
-        "box blur 5": lambda: a.Blur(blur_limit=(5, 5), p=1),
+        "box blur 5": lambda: a.Blur(**{f"blur_{limit}": (5, 5)}, p=1),
         "brightness": lambda: a.RandomBrightnessContrast((0.2, 0.2), (0, 0), p=1),
         "brightness, contrast": lambda: a.RandomBrightnessContrast((0.2, 0.2), (0.2, 0.2), p=1),
         "channel dropout": lambda: a.ChannelDropout((1, 1), p=1),
         "channel shuffle": lambda: a.ChannelShuffle(p=1),
-        "clahe": lambda: a.CLAHE(clip_limit=(4, 4), p=1),
+        "clahe": lambda: a.CLAHE(**{f"clip_{limit}": (4, 4)}, p=1),
         "coarse dropout": lambda: a.CoarseDropout(**holes, p=1),
-        "color jitter": lambda: a.ColorJitter(0.4, 0.4, 0.4, 0.1, p=1),
+        "color jitter": lambda: a.ColorJitter((0.6, 1.4), (0.6, 1.4), (0.6, 1.4), (-0.1, 0.1), p=1),
         "contrast": lambda: a.RandomBrightnessContrast((0, 0), (0.2, 0.2), p=1),
         "corner illumination": lambda: a.Illumination(mode="corner", p=1),
         "crop 128": lambda: a.CenterCrop(128, 128, p=1),
@@ -54,7 +69,7 @@ def of_albumentations(a: Any) -> Table:
         "flip, vertical": lambda: a.VerticalFlip(p=1),
         "fog": lambda: a.RandomFog(p=1),
         "gamma": lambda: a.RandomGamma((150, 150), p=1),
-        "gaussian blur 5": lambda: a.GaussianBlur(blur_limit=(5, 5), sigma_limit=(1.5, 1.5), p=1),
+        "gaussian blur 5": lambda: a.GaussianBlur(**{f"blur_{limit}": (5, 5), f"sigma_{limit}": (1.5, 1.5)}, p=1),
         "gaussian illumination": lambda: a.Illumination(mode="gaussian", p=1),
         "gaussian noise": lambda: a.GaussNoise(std_range=(0.08, 0.08), per_channel=True, p=1),
         "glass blur": lambda: a.GlassBlur(p=1),
@@ -69,8 +84,8 @@ def of_albumentations(a: Any) -> Table:
         "jpeg": lambda: a.ImageCompression(quality_range=(50, 50), p=1),
         "linear illumination": lambda: a.Illumination(mode="linear", p=1),
         "longest side 256": lambda: a.LongestMaxSize(256, p=1),
-        "median blur 5": lambda: a.MedianBlur(blur_limit=(5, 5), p=1),
-        "motion blur 7": lambda: a.MotionBlur(blur_limit=(7, 7), p=1),
+        "median blur 5": lambda: a.MedianBlur(**{f"blur_{limit}": (5, 5)}, p=1),
+        "motion blur 7": lambda: a.MotionBlur(**{f"blur_{limit}": (7, 7)}, p=1),
         "multiplicative noise": lambda: a.MultiplicativeNoise((0.9, 1.1), per_channel=True, elementwise=True, p=1),
         "normalize": lambda: a.Normalize(MEAN, STD, p=1),
         "optical distortion": lambda: a.OpticalDistortion((0.1, 0.1), p=1),
@@ -108,15 +123,11 @@ def of_albumentations(a: Any) -> Table:
         "unsharp mask": lambda: a.UnsharpMask((7, 7), (1.5, 1.5), (1, 1), 0, p=1),
         "zoom blur": lambda: a.ZoomBlur(p=1),
     }
-    found: Table = {}
-    for row, make in made.items():
-        try:
-            transform = make()
-        except (AttributeError, TypeError, ValueError) as error:  # another version, with other names
-            print(f"albumentations has no {row}: {error}", file=sys.stderr)
-            continue
-        found[row] = lambda image, transform=transform: transform(image=image)["image"]
-    return found
+    # Some make views with other strides, and move nothing.
+    return {
+        row: lambda image, transform=transform: np.ascontiguousarray(transform(image=image)["image"])
+        for row, transform in those_there("albumentations", made).items()
+    }
 
 
 def of_cv2(cv2: Any) -> Table:
@@ -147,81 +158,83 @@ def of_cv2(cv2: Any) -> Table:
 
 def of_kornia(kornia: Any) -> Table:
     k = kornia.augmentation
-    return {
-        "brightness": k.RandomBrightness((1.2, 1.2), p=1),
-        "channel dropout": k.RandomChannelDropout(p=1),
-        "channel shuffle": k.RandomChannelShuffle(p=1),
-        "clahe": k.RandomClahe(p=1),
-        "contrast": k.RandomContrast((1.2, 1.2), p=1),
-        "corner illumination": k.RandomCornerIllumination(p=1),
-        "gaussian illumination": k.RandomGaussianIllumination(p=1),
-        "hue": k.RandomHue((0.1, 0.1), p=1),
-        "jigsaw": k.RandomJigsaw((4, 4), p=1),
-        "linear illumination": k.RandomLinearIllumination(p=1),
-        "planckian jitter": k.RandomPlanckianJitter(p=1),
-        "plasma brightness": k.RandomPlasmaBrightness(p=1),
-        "plasma contrast": k.RandomPlasmaContrast(p=1),
-        "plasma shadow": k.RandomPlasmaShadow(p=1),
-        "random crop 128": k.RandomCrop((128, 128), p=1),
-        "random resized crop": k.RandomResizedCrop((224, 224), p=1),
-        "saturation": k.RandomSaturation((1.2, 1.2), p=1),
-        "shear": k.RandomShear(10, p=1),
-        "snow": k.RandomSnow(p=1),
-        "thin plate spline": k.RandomThinPlateSpline(p=1),
-        "flip, vertical": k.RandomVerticalFlip(p=1),
-        "affine": k.RandomAffine(15, scale=(1.1, 1.1), shear=5, p=1),
-        "autocontrast": k.RandomAutoContrast(p=1),
-        "box blur 5": k.RandomBoxBlur((5, 5), p=1),
-        "color jitter": k.ColorJitter(0.4, 0.4, 0.4, 0.1, p=1),
-        "elastic": k.RandomElasticTransform(p=1),
-        "equalize": k.RandomEqualize(p=1),
-        "erase": k.RandomErasing(p=1),
-        "flip": k.RandomHorizontalFlip(p=1),
-        "gamma": k.RandomGamma((1.5, 1.5), p=1),
-        "gaussian blur 5": k.RandomGaussianBlur((5, 5), (1.5, 1.5), p=1),
-        "gaussian noise": k.RandomGaussianNoise(0, 0.08, p=1),
-        "gray": k.RandomGrayscale(p=1),
-        "invert": k.RandomInvert(p=1),
-        "median blur 5": k.RandomMedianBlur((5, 5), p=1),
-        "motion blur 7": k.RandomMotionBlur(7, 30.0, 0.5, p=1),
-        "perspective": k.RandomPerspective(0.2, p=1),
-        "posterize": k.RandomPosterize(4, p=1),
-        "rotate": k.RandomRotation(15, p=1),
-        "salt and pepper": k.RandomSaltAndPepperNoise(0.02, p=1),
-        "sharpness": k.RandomSharpness(0.5, p=1),
-        "solarize": k.RandomSolarize(0.1, 0.0, p=1),
+    makers: dict[str, Callable[[], Any]] = {
+        "brightness": lambda: k.RandomBrightness((1.2, 1.2), p=1),
+        "channel dropout": lambda: k.RandomChannelDropout(p=1),
+        "channel shuffle": lambda: k.RandomChannelShuffle(p=1),
+        "clahe": lambda: k.RandomClahe(p=1),
+        "contrast": lambda: k.RandomContrast((1.2, 1.2), p=1),
+        "corner illumination": lambda: k.RandomCornerIllumination(p=1),
+        "gaussian illumination": lambda: k.RandomGaussianIllumination(p=1),
+        "hue": lambda: k.RandomHue((0.1, 0.1), p=1),
+        "jigsaw": lambda: k.RandomJigsaw((4, 4), p=1),
+        "linear illumination": lambda: k.RandomLinearIllumination(p=1),
+        "planckian jitter": lambda: k.RandomPlanckianJitter(p=1),
+        "plasma brightness": lambda: k.RandomPlasmaBrightness(p=1),
+        "plasma contrast": lambda: k.RandomPlasmaContrast(p=1),
+        "plasma shadow": lambda: k.RandomPlasmaShadow(p=1),
+        "random crop 128": lambda: k.RandomCrop((128, 128), p=1),
+        "random resized crop": lambda: k.RandomResizedCrop((224, 224), p=1),
+        "saturation": lambda: k.RandomSaturation((1.2, 1.2), p=1),
+        "shear": lambda: k.RandomShear(10, p=1),
+        "snow": lambda: k.RandomSnow(p=1),
+        "thin plate spline": lambda: k.RandomThinPlateSpline(p=1),
+        "flip, vertical": lambda: k.RandomVerticalFlip(p=1),
+        "affine": lambda: k.RandomAffine(15, scale=(1.1, 1.1), shear=5, p=1),
+        "autocontrast": lambda: k.RandomAutoContrast(p=1),
+        "box blur 5": lambda: k.RandomBoxBlur((5, 5), p=1),
+        "color jitter": lambda: k.ColorJitter(0.4, 0.4, 0.4, 0.1, p=1),
+        "elastic": lambda: k.RandomElasticTransform(p=1),
+        "equalize": lambda: k.RandomEqualize(p=1),
+        "erase": lambda: k.RandomErasing(p=1),
+        "flip": lambda: k.RandomHorizontalFlip(p=1),
+        "gamma": lambda: k.RandomGamma((1.5, 1.5), p=1),
+        "gaussian blur 5": lambda: k.RandomGaussianBlur((5, 5), (1.5, 1.5), p=1),
+        "gaussian noise": lambda: k.RandomGaussianNoise(0, 0.08, p=1),
+        "gray": lambda: k.RandomGrayscale(p=1),
+        "invert": lambda: k.RandomInvert(p=1),
+        "median blur 5": lambda: k.RandomMedianBlur((5, 5), p=1),
+        "motion blur 7": lambda: k.RandomMotionBlur(7, 30.0, 0.5, p=1),
+        "perspective": lambda: k.RandomPerspective(0.2, p=1),
+        "posterize": lambda: k.RandomPosterize(4, p=1),
+        "rotate": lambda: k.RandomRotation(15, p=1),
+        "salt and pepper": lambda: k.RandomSaltAndPepperNoise(0.02, p=1),
+        "sharpness": lambda: k.RandomSharpness(0.5, p=1),
+        "solarize": lambda: k.RandomSolarize(0.1, 0.0, p=1),
     }
+    return those_there("kornia", makers)
 
 
 def of_torchvision(torchvision: Any) -> Table:
     torch = importlib.import_module("torch")
     v2 = importlib.import_module("torchvision.transforms.v2")
-    return {
-        "brightness": v2.ColorJitter(brightness=(1.2, 1.2)),
-        "channel shuffle": v2.RandomChannelPermutation(),
-        "contrast": v2.ColorJitter(contrast=(1.2, 1.2)),
-        "crop 128": v2.CenterCrop(128),
-        "flip, vertical": v2.RandomVerticalFlip(p=1),
-        "normalize": v2.Compose([v2.ToDtype(torch.float32, scale=True), v2.Normalize(MEAN, STD)]),
-        "random crop 128": v2.RandomCrop(128),
-        "random resized crop": v2.RandomResizedCrop((224, 224), antialias=False),
-        "sharpness": v2.RandomAdjustSharpness(1.5, p=1),
-        "affine": v2.RandomAffine(15, scale=(1.1, 1.1), shear=5),
-        "autocontrast": v2.RandomAutocontrast(p=1),
-        "color jitter": v2.ColorJitter(0.4, 0.4, 0.4, 0.1),
-        "elastic": v2.ElasticTransform(300.0, 10.0),
-        "equalize": v2.RandomEqualize(p=1),
-        "erase": v2.RandomErasing(p=1),
-        "flip": v2.RandomHorizontalFlip(p=1),
-        "gaussian blur 5": v2.GaussianBlur(5, 1.5),
-        "gray": v2.Grayscale(3),
-        "invert": v2.RandomInvert(p=1),
-        "perspective": v2.RandomPerspective(0.2, p=1),
-        "posterize": v2.RandomPosterize(4, p=1),
-        "resize 224": v2.Resize((224, 224), antialias=False),
-        "rotate": v2.RandomRotation(15),
-        "solarize": v2.RandomSolarize(128, p=1),
+    makers: dict[str, Callable[[], Any]] = {
+        "brightness": lambda: v2.ColorJitter(brightness=(1.2, 1.2)),
+        "channel shuffle": lambda: v2.RandomChannelPermutation(),
+        "contrast": lambda: v2.ColorJitter(contrast=(1.2, 1.2)),
+        "crop 128": lambda: v2.CenterCrop(128),
+        "flip, vertical": lambda: v2.RandomVerticalFlip(p=1),
+        "normalize": lambda: v2.Compose([v2.ToDtype(torch.float32, scale=True), v2.Normalize(MEAN, STD)]),
+        "random crop 128": lambda: v2.RandomCrop(128),
+        "random resized crop": lambda: v2.RandomResizedCrop((224, 224), antialias=False),
+        "sharpness": lambda: v2.RandomAdjustSharpness(1.5, p=1),
+        "affine": lambda: v2.RandomAffine(15, scale=(1.1, 1.1), shear=5),
+        "autocontrast": lambda: v2.RandomAutocontrast(p=1),
+        "color jitter": lambda: v2.ColorJitter(0.4, 0.4, 0.4, 0.1),
+        "elastic": lambda: v2.ElasticTransform(300.0, 10.0),
+        "equalize": lambda: v2.RandomEqualize(p=1),
+        "erase": lambda: v2.RandomErasing(p=1),
+        "flip": lambda: v2.RandomHorizontalFlip(p=1),
+        "gaussian blur 5": lambda: v2.GaussianBlur(5, 1.5),
+        "gray": lambda: v2.Grayscale(3),
+        "invert": lambda: v2.RandomInvert(p=1),
+        "perspective": lambda: v2.RandomPerspective(0.2, p=1),
+        "posterize": lambda: v2.RandomPosterize(4, p=1),
+        "resize 224": lambda: v2.Resize((224, 224), antialias=False),
+        "rotate": lambda: v2.RandomRotation(15),
+        "solarize": lambda: v2.RandomSolarize(128, p=1),
     }
+    return those_there("torchvision", makers)
 
 
 def load(name: str) -> Any:
