@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "core/made_once.h"
 #include "core/vectors.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -231,14 +232,17 @@ int64_t bytes_of_cache() {
   return (kilobytes > 0 ? kilobytes : 32 << 10) << 10;
 }
 
+struct LargestInCache {
+  const int64_t bytes = bytes_of_cache() / 3;  // of more, little is left when it is read
+};
+
 thread_local bool stores_past_cache = false;
 
 }  // namespace
 
-// Where outputs take more than a third of the cache, little of them is left when they are read.
 PastCache::PastCache(int64_t bytes_of_output) : before_(stores_past_cache) {
-  static const int64_t most = bytes_of_cache() / 3;
-  stores_past_cache = HWY_ARCH_X86 && bytes_of_output > most;
+  static constinit MadeOnce<LargestInCache> largest;
+  stores_past_cache = HWY_ARCH_X86 && bytes_of_output > largest.get().bytes;
 }
 PastCache::~PastCache() {
   if (stores_past_cache) hwy::FlushStream();
