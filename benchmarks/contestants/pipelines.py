@@ -14,7 +14,7 @@ import avida as ndd
 from avida import augment
 from avida.augment import between, chance, maybe
 
-# pyright: reportMissingImports=false
+# pyright: reportMissingImports=false, reportArgumentType=false, reportCallIssue=false, reportReturnType=false
 
 Images = list[np.ndarray]
 Calls = dict[str, Callable[[], Any]]

@@ -18,7 +18,7 @@ os.environ.setdefault("NO_ALBUMENTATIONS_UPDATE", "1")
 import numpy as np
 
 # What is compared with comes with the extra `bench`, or not at all.
-# pyright: reportMissingImports=false
+# pyright: reportMissingImports=false, reportCallIssue=false
 
 BATCH = 16
 SECONDS = 0.05  # of each turn, at least
