@@ -1,12 +1,16 @@
 #include "core/rows.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <fstream>
 
+#include "core/made_once.h"
 #include "core/vectors.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/rows.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -23,6 +27,13 @@ constexpr int64_t kShortRow = 256, kLongRow = 16 << 10;  // bytes between which 
 constexpr auto kFiveMirrored = [] {
   std::array<uint8_t, 16> from{};
   for (int i = 0; i < 15; i++) from[i] = static_cast<uint8_t>(13 - i / 3 * 3 + i % 3);
+  return from;
+}();
+
+// Four pixels of three bytes as words of four.
+constexpr auto kWordsOfTriples = [] {
+  std::array<uint8_t, 16> from{};
+  for (int i = 0; i < 16; i++) from[i] = static_cast<uint8_t>(i / 4 * 3 + i % 4 % 3);
   return from;
 }();
 
@@ -53,6 +64,17 @@ void copy_bytes(uint8_t* out, const uint8_t* in, int64_t n) {
 #else
   std::memcpy(out + i, in + i, static_cast<size_t>(n - i));
 #endif
+}
+
+// Whole lines are stored past the cache: parts of them would be written one by one.
+void stream_bytes(uint8_t* out, const uint8_t* in, int64_t n) {
+  const hn::ScalableTag<uint8_t> d;
+  constexpr int64_t kLine = 64, lanes = hn::MaxLanes(d);
+  const int64_t head = std::min(n, static_cast<int64_t>(-reinterpret_cast<uintptr_t>(out) % kLine));
+  const int64_t end = head + (n - head) / kLine * kLine;
+  std::memcpy(out, in, static_cast<size_t>(head));
+  for (int64_t i = head; i < end; i += lanes) hn::Stream(hn::LoadU(d, in + i), d, out + i);
+  std::memcpy(out + end, in + end, static_cast<size_t>(n - end));
 }
 
 template <class T>
@@ -113,6 +135,64 @@ void mirror_bytes(uint8_t* HWY_RESTRICT out, const uint8_t* HWY_RESTRICT last, i
   for (; i < n; i++) std::memcpy(out + 3 * i, last - 3 * i, 3);
 }
 
+// Four pixels of four rows. Only inside of the tile more than their 12 bytes are read and written.
+template <bool inside>
+HWY_INLINE void transpose_four(uint8_t* out, int64_t out_step, const uint8_t* in, int64_t in_step, bool last_rows) {
+  const hn::FixedTag<uint8_t, 16> d;
+  const hn::Repartition<uint32_t, decltype(d)> words;
+  const hn::Repartition<uint64_t, decltype(d)> pairs;
+  const auto spread = hn::LoadU(d, kWordsOfTriples.data()), packed = hn::LoadU(d, kTriplesOfWords<16>.data());
+  const auto row = [&](int i) {
+    if constexpr (inside) {
+      return hn::BitCast(words, hn::TableLookupBytes(hn::LoadU(d, in + i * in_step), spread));
+    } else {
+      alignas(16) uint8_t four[16] = {};
+      std::memcpy(four, in + i * in_step, 12);
+      return hn::BitCast(words, hn::TableLookupBytes(hn::Load(d, four), spread));
+    }
+  };
+  const auto a = row(0), b = row(1), c = row(2), e = row(3);
+  const auto low = hn::BitCast(pairs, hn::InterleaveLower(words, a, b)),
+             high = hn::BitCast(pairs, hn::InterleaveUpper(words, a, b)),
+             next_low = hn::BitCast(pairs, hn::InterleaveLower(words, c, e)),
+             next_high = hn::BitCast(pairs, hn::InterleaveUpper(words, c, e));
+  const auto store = [&](int i, auto column) {
+    const auto made = hn::TableLookupBytes(hn::BitCast(d, column), packed);
+    if (!last_rows) return hn::StoreU(made, d, out + i * out_step);
+    alignas(16) uint8_t four[16];
+    hn::Store(made, d, four);
+    std::memcpy(out + i * out_step, four, 12);
+  };
+  store(0, hn::InterleaveLower(pairs, low, next_low));
+  store(1, hn::InterleaveUpper(pairs, low, next_low));
+  store(2, hn::InterleaveLower(pairs, high, next_high));
+  store(3, hn::InterleaveUpper(pairs, high, next_high));
+}
+
+void transpose_bytes(uint8_t* out, int64_t out_step, const uint8_t* in, int64_t in_step, int64_t columns,
+                     int64_t rows) {
+  // Hardware does not foresee where the next rows of both begin.
+  for (int64_t y = rows; y < 2 * rows; y++)
+    for (int64_t k = 0; k < 3 * columns; k += 64) __builtin_prefetch(in + y * in_step + k);
+  for (int64_t x = 0; x < columns; x++)
+    for (int64_t k = 0; k < 3 * rows; k += 64) __builtin_prefetch(out + x * out_step + 3 * rows + k, 1);
+  int64_t x = 0;
+  for (; x + 4 <= columns; x += 4) {
+    int64_t y = 0;
+    for (; y + 4 <= rows; y += 4) {
+      uint8_t* to = out + x * out_step + 3 * y;
+      const uint8_t* from = in + y * in_step + 3 * x;
+      const bool last = y + 6 > rows;
+      x + 6 <= columns ? transpose_four<true>(to, out_step, from, in_step, last)
+                       : transpose_four<false>(to, out_step, from, in_step, last);
+    }
+    for (; y < rows; y++)
+      for (int i = 0; i < 4; i++) std::memcpy(out + (x + i) * out_step + 3 * y, in + y * in_step + 3 * (x + i), 3);
+  }
+  for (; x < columns; x++)
+    for (int64_t y = 0; y < rows; y++) std::memcpy(out + x * out_step + 3 * y, in + y * in_step + 3 * x, 3);
+}
+
 // What a vector writes after its triples is written again by the next one.
 void pack_triples(uint8_t* HWY_RESTRICT out, const uint32_t* HWY_RESTRICT words, int64_t n) {
   int64_t i = 0;
@@ -135,11 +215,45 @@ HWY_AFTER_NAMESPACE();
 namespace avida {
 
 HWY_EXPORT(copy_bytes);
+HWY_EXPORT(stream_bytes);
 HWY_EXPORT(interleave_bytes);
 HWY_EXPORT(interleave_words);
 HWY_EXPORT(split_bytes);
 HWY_EXPORT(mirror_bytes);
+HWY_EXPORT(transpose_bytes);
 HWY_EXPORT(pack_triples);
+
+namespace {
+
+// Of the cache that the processors share. Machines on which Linux does not say it have about that much.
+int64_t bytes_of_cache() {
+  int64_t kilobytes = 0;
+  std::ifstream("/sys/devices/system/cpu/cpu0/cache/index3/size") >> kilobytes;
+  return (kilobytes > 0 ? kilobytes : 32 << 10) << 10;
+}
+
+struct LargestInCache {
+  const int64_t bytes = bytes_of_cache() / 3;  // of more, little is left when it is read
+};
+
+thread_local bool stores_past_cache = false;
+
+}  // namespace
+
+PastCache::PastCache(int64_t bytes_of_output) : before_(stores_past_cache) {
+  static constinit MadeOnce<LargestInCache> largest;
+  stores_past_cache = HWY_ARCH_X86 && bytes_of_output > largest.get().bytes;
+}
+PastCache::~PastCache() {
+  if (stores_past_cache) hwy::FlushStream();
+  stores_past_cache = before_;
+}
+bool past_cache() { return stores_past_cache; }
+
+void store_row(void* out, const void* in, int64_t bytes) {
+  if (!stores_past_cache || bytes < kShortRow) return copy_row(out, in, bytes);
+  HWY_DYNAMIC_DISPATCH(stream_bytes)(static_cast<uint8_t*>(out), static_cast<const uint8_t*>(in), bytes);
+}
 
 void copy_row(void* out, const void* in, int64_t bytes) {
   if (bytes >= kShortRow && bytes < kLongRow)
@@ -156,7 +270,20 @@ void interleave(uint16_t* out, const uint16_t* first, const uint16_t* second, co
 void split(uint8_t* first, uint8_t* second, uint8_t* third, const uint8_t* in, int64_t n) {
   HWY_DYNAMIC_DISPATCH(split_bytes)(first, second, third, in, n);
 }
-void mirror(uint8_t* out, const uint8_t* last, int64_t n) { HWY_DYNAMIC_DISPATCH(mirror_bytes)(out, last, n); }
+void mirror(uint8_t* out, const uint8_t* last, int64_t n) {
+  if (!stores_past_cache) return HWY_DYNAMIC_DISPATCH(mirror_bytes)(out, last, n);
+  uint8_t made[kPastCacheBlock];
+  constexpr int64_t kPixels = kPastCacheBlock / 3;
+  for (int64_t i = 0; i < n; i += kPixels) {
+    const int64_t count = std::min(kPixels, n - i);
+    HWY_DYNAMIC_DISPATCH(mirror_bytes)(made, last - 3 * i, count);
+    store_row(out + 3 * i, made, 3 * count);
+  }
+}
+void transpose_triples(uint8_t* out, int64_t out_step, const uint8_t* in, int64_t in_step, int64_t columns,
+                       int64_t rows) {
+  HWY_DYNAMIC_DISPATCH(transpose_bytes)(out, out_step, in, in_step, columns, rows);
+}
 void take_triples(uint8_t* out, const uint32_t* words, int64_t n) { HWY_DYNAMIC_DISPATCH(pack_triples)(out, words, n); }
 
 }  // namespace avida

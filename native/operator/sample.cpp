@@ -7,6 +7,7 @@
 #include <memory_resource>
 #include <string>
 
+#include "core/rows.h"
 #include "gpu/gpu.h"
 #include "operator/frames.h"
 #include "operator/launches.h"
@@ -297,8 +298,13 @@ std::vector<SampleWork> parts_of(SampleWorks& works, const SampleLoop& loop, con
 
 void run_bodies(const Run& run, SampleWorks& works, const SampleLoop& loop, Failures& failures) {
   double total = 0;
-  for (auto& work : works) total += cost_of(work, loop);
+  int64_t made = 0;
+  for (auto& work : works) {
+    total += cost_of(work, loop);
+    for (auto& view : work.out) made += view.bytes();
+  }
   if (total < (loop.cost > 1 ? kWorthThreads : kWorthMoving) || run.pool.threads() == 1 || run.launches) {
+    const PastCache past(made);
     for (auto& work : works) {
       if (!failures.absent(work.index)) failures.guard(work, [&] { loop.body(work); });
       if (run.launches) run.launches->next_sample();
@@ -306,9 +312,12 @@ void run_bodies(const Run& run, SampleWorks& works, const SampleLoop& loop, Fail
     return;
   }
   auto parts = parts_of(works, loop, failures, std::max(total / (4.0 * run.pool.threads()), kLeastPart));
-  run.pool.parallel_for(
-      std::ssize(parts), [&](int64_t p) { failures.guard(parts[p], [&] { loop.body(parts[p]); }); },
-      loop.largest_first ? ThreadPool::Share::in_order : ThreadPool::Share::neighbours);
+  const auto run_part = [&](int64_t p) {
+    const PastCache past(made);
+    failures.guard(parts[p], [&] { loop.body(parts[p]); });
+  };
+  run.pool.parallel_for(std::ssize(parts), run_part,
+                        loop.largest_first ? ThreadPool::Share::in_order : ThreadPool::Share::neighbours);
 }
 
 }  // namespace

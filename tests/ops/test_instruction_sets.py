@@ -55,6 +55,8 @@ def neighbourhoods() -> bytes:
             weights = rng.normal(size=(size, size)).astype(np.float32) / size
             digest.update(np.asarray(ndd.filter(x, weights)).tobytes())
             digest.update(np.asarray(ndd.gaussian_blur(x, window_size=size)).tobytes())
+            digest.update(np.asarray(ndd.augment.box_blur(x, size=size)).tobytes())
+            digest.update(np.asarray(ndd.augment.motion_blur(x, size=size, angle=30)).tobytes())
             digest.update(np.asarray(ndd.experimental.median_blur(x, window_size=size)).tobytes())
     for width in 16, 32, 36, 300:
         sensor = rng.integers(0, 256, (8, width)).astype(np.uint8)
@@ -75,6 +77,7 @@ def moved() -> bytes:
             (ndd.flip(ndd.tensor(x, layout="HWC")), x[:, ::-1]),
             (ndd.transpose(x, perm=[2, 0, 1]), planes),
             (ndd.transpose(planes, perm=[1, 2, 0]), x),
+            (ndd.transpose(x, perm=[1, 0, 2]), x.transpose(1, 0, 2)),
             (ndd.tensor(x)[1:, : width // 2], x[1:, : width // 2]),
             (ndd.paste(ndd.tensor(x, layout="HWC"), ratio=1, fill_value=7), x),
         ):

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 #include "core/rows.h"
 
 namespace avida {
 namespace {
 
-constexpr int64_t kPart = 32 << 10;  // bytes: enough for one unit of thread work, and small enough for the L1 cache
-constexpr int64_t kLine = 64;        // bytes of a line of the cache
-constexpr int64_t kSquare = 32;      // elements on each side of a transposition tile
-constexpr int64_t kFewChannels = 4;  // an axis of at most this extent is not split
+constexpr int64_t kPart = 32 << 10;   // bytes: enough for one unit of thread work, and small enough for the L1 cache
+constexpr int64_t kLine = 64;         // bytes of a line of the cache
+constexpr int64_t kSquare = 32;       // elements on each side of a transposition tile
+constexpr int64_t kPixelSquare = 64;  // pixels of three bytes: three lines
+constexpr int64_t kFewChannels = 4;   // an axis of at most this extent is not split
 
 using Axis = StridedCopy::Axis;
 
@@ -54,10 +54,16 @@ void reverse_triples(char* out, const char* in, const Axis& slow, const Axis& fa
            fast.extent);
 }
 
+// Pixels of three bytes whose rows become columns.
+void transpose_pixels(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t) {
+  transpose_triples(reinterpret_cast<uint8_t*>(out), slow.out, reinterpret_cast<const uint8_t*>(in), fast.in,
+                    slow.extent, fast.extent);
+}
+
 void copy_blocks(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t block) {
   for (int64_t s = 0; s < slow.extent; s++)
     for (int64_t f = 0; f < fast.extent; f++)
-      copy_row(out + s * slow.out + f * fast.out, in + s * slow.in + f * fast.in, block);
+      store_row(out + s * slow.out + f * fast.out, in + s * slow.in + f * fast.in, block);
 }
 
 // Interleaved to planar (HWC to CHW): the slow axis has N channels. Constant strides let the compiler vectorise.
@@ -137,7 +143,8 @@ StridedCopy::Tile find_tile(int64_t block, int64_t element_size, const Axis& slo
     case 2:
       return typed_tile<uint16_t>(slow, fast);
     case 3:
-      return fast.out == 3 && fast.in == -3 ? reverse_triples : copy_tile<Bytes<3>, 0>;
+      if (fast.out == 3 && fast.in == -3) return reverse_triples;
+      return fast.out == 3 && slow.in == 3 ? transpose_pixels : copy_tile<Bytes<3>, 0>;
     case 4:
       return typed_tile<uint32_t>(slow, fast);
     case 6:
@@ -193,7 +200,7 @@ void StridedCopy::choose_tiles() {
   auto fitting = [&](int64_t bytes) { return std::max<int64_t>(kPart / bytes, 1); };
   bool transposes = slow_.extent > 1 && std::abs(slow_.in) < std::abs(fast_.in);
   if (transposes && slow_.extent > kFewChannels && fast_.extent > kFewChannels) {
-    slow_step_ = fast_step_ = kSquare;
+    slow_step_ = fast_step_ = block_ == 3 ? kPixelSquare : kSquare;
   } else if (transposes && slow_.extent <= kFewChannels) {
     slow_step_ = slow_.extent;
     fast_step_ = fitting(block_ * slow_.extent);
@@ -217,7 +224,7 @@ void StridedCopy::run(void* out_data, const void* in_data, int64_t begin, int64_
   auto* in = static_cast<const char*>(in_data);
   if (!tile_) {
     int64_t from = begin * kPart, to = std::min(end * kPart, block_);
-    std::memcpy(out + from, in + from, to - from);
+    store_row(out + from, in + from, to - from);
     return;
   }
 

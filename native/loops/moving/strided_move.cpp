@@ -1,11 +1,11 @@
 #include "loops/moving/strided_move.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <vector>
 
 #include "core/dtype.h"
+#include "core/rows.h"
 #include "loops/moving/row_items.h"
 #include "loops/moving/strided_item.h"
 #include "operator/launches.h"
@@ -245,7 +245,7 @@ void DenseMove::move(Launches* launches, void* out, const void* in, int64_t begi
   if (launches)
     StridedMove(1, {bytes_}, {1}).launch(*launches, out, in);
   else if (begin < end)
-    std::memcpy(static_cast<char*>(out) + begin, static_cast<const char*>(in) + begin, end - begin);
+    store_row(static_cast<char*>(out) + begin, static_cast<const char*>(in) + begin, end - begin);
 }
 
 }  // namespace avida

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "core/rows.h"
 #include "loops/items/kernel_types.h"
 #include "loops/moving/convert_item.h"
 #include "operator/launches.h"
@@ -209,7 +210,12 @@ void WindowCopy::copy_row(const WindowRows::Row& row, const Patterns& patterns) 
   ConvertRun convert = truncating_run(out_.dtype, in_.dtype);
   const char* in = in_.as<char>() + row.in * in_size_;
   auto copy_lines = [&](int64_t at, int64_t source, int64_t n) {
-    convert(out + at * block * out_size_, in + source * block * in_size_, n * block);
+    char* to = out + at * block * out_size_;
+    const char* from = in + source * block * in_size_;
+    if (out_.dtype == in_.dtype && n * block > 0)
+      store_row(to, from, n * block * out_size_);
+    else
+      convert(to, from, n * block);
   };
   auto beyond = [&](int64_t begin, int64_t end) {
     if (policy_ == OutOfBounds::constant) return fill_lines(begin, end);

@@ -13,7 +13,11 @@
 
 #include "core/vectors-inl.h"
 
+#if HWY_TARGET == HWY_AVX3_DL
+HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512vnni");  // AVX3_DL has it, but Highway 1.0 does not say so to compilers
+#else
 HWY_BEFORE_NAMESPACE();
+#endif
 namespace avida::HWY_NAMESPACE {
 
 using Sums = hn::CappedTag<int32_t, 16>;
@@ -67,6 +71,49 @@ void make_sums(uint8_t* out, std::span<const BytePair* const> rows, std::span<co
   std::memcpy(out + i, block, n - i);
 }
 
+#if HWY_TARGET == HWY_AVX3_DL
+
+// 16 bytes and those a step further on become pairs by one permutation of the 64 bytes that begin with them.
+HWY_INLINE void sum_bytes(uint8_t* out, std::span<const TapPair> taps, __m512i pairs, int64_t at, int bits) {
+  __m512i sums[4];
+  for (__m512i& sum : sums) sum = _mm512_set1_epi32(1 << bits >> 1);
+  for (const TapPair& tap : taps) {
+    const __m512i weights = _mm512_set1_epi32(tap.weights);
+    HWY_UNROLL(4)
+    for (int v = 0; v < 4; v++) {
+      const __m512i values =
+          _mm512_maskz_permutexvar_epi8(0x5555555555555555, pairs, _mm512_loadu_si512(tap.at + at + 16 * v));
+      sums[v] = _mm512_dpwssd_epi32(sums[v], values, weights);
+    }
+  }
+  const __m128i shift = _mm_cvtsi32_si128(bits);
+  HWY_UNROLL(4)
+  for (int v = 0; v < 4; v++) {
+    const __m512i made = _mm512_max_epi32(_mm512_sra_epi32(sums[v], shift), _mm512_setzero_si512());
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + at + 16 * v), _mm512_cvtusepi32_epi8(made));
+  }
+}
+
+bool sum_taps(uint8_t* out, std::span<const TapPair> taps, int64_t step, int bits, int64_t n) {
+  if (step > 48 || n < 64) return false;
+  alignas(64) uint8_t order[64] = {};
+  for (int i = 0; i < 16; i++) {
+    order[4 * i] = static_cast<uint8_t>(i);
+    order[4 * i + 2] = static_cast<uint8_t>(i + step);
+  }
+  const __m512i pairs = _mm512_load_si512(order);
+  int64_t i = 0;
+  for (; i + 64 <= n; i += 64) sum_bytes(out, taps, pairs, i, bits);
+  if (i < n) sum_bytes(out, taps, pairs, n - 64, bits);  // some of them once more
+  return true;
+}
+
+#else
+
+bool sum_taps(uint8_t*, std::span<const TapPair>, int64_t, int, int64_t) { return false; }
+
+#endif
+
 }  // namespace avida::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -83,6 +130,12 @@ HWY_EXPORT(make_sums);
 void byte_sums(uint8_t* out, std::span<const BytePair* const> rows, std::span<const int32_t> weights, int bits,
                int64_t n) {
   HWY_DYNAMIC_DISPATCH(make_sums)(out, rows, weights, bits, n);
+}
+
+HWY_EXPORT(sum_taps);
+
+bool sums_of_bytes(uint8_t* out, std::span<const TapPair> taps, int64_t step, int bits, int64_t n) {
+  return HWY_DYNAMIC_DISPATCH(sum_taps)(out, taps, step, bits, n);
 }
 
 }  // namespace avida

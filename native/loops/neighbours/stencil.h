@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "loops/neighbours/byte_sums.h"
 #include "loops/neighbours/space.h"
 
 namespace avida {
@@ -60,7 +61,7 @@ class PaddedTile {
     reserve(count);
     for (int64_t i = 0; i < count; i++) load_row(i, part, z, y + i);
   }
-  void reserve(int64_t rows) { data_.resize(std::max<size_t>(data_.size(), rows * pitch_)); }
+  void reserve(int64_t rows) { data_.resize(std::max<size_t>(data_.size(), rows * pitch_ + kReadBeyond)); }
 
   // One of them, as row i of those that room was made for.
   const T* load_row(int64_t i, int64_t part, int64_t z, int64_t y) {

@@ -1,5 +1,8 @@
 #include "loops/pixels/byte_table.h"
 
+#include <algorithm>
+
+#include "core/rows.h"
 #include "core/vectors.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -35,6 +38,8 @@ void look_up(uint8_t* out, const uint8_t* in, int64_t n, const uint8_t* table) {
   for (; i < n; i++) out[i] = table[in[i]];
 }
 
+bool looks_up_vectors() { return HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON; }
+
 }  // namespace avida::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -42,10 +47,19 @@ HWY_AFTER_NAMESPACE();
 namespace avida {
 
 HWY_EXPORT(look_up);
+HWY_EXPORT(looks_up_vectors);
 
 void look_up_bytes(uint8_t* out, const uint8_t* in, int64_t n, const uint8_t* table) {
-  HWY_DYNAMIC_DISPATCH(look_up)(out, in, n, table);
+  if (!past_cache()) return HWY_DYNAMIC_DISPATCH(look_up)(out, in, n, table);
+  uint8_t made[kPastCacheBlock];
+  for (int64_t i = 0; i < n; i += kPastCacheBlock) {
+    const int64_t count = std::min(kPastCacheBlock, n - i);
+    HWY_DYNAMIC_DISPATCH(look_up)(made, in + i, count, table);
+    store_row(out + i, made, count);
+  }
 }
+
+bool looks_up_fast() { return HWY_DYNAMIC_DISPATCH(looks_up_vectors)(); }
 
 }  // namespace avida
 #endif

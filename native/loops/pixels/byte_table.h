@@ -6,4 +6,7 @@ namespace avida {
 
 void look_up_bytes(uint8_t* out, const uint8_t* in, int64_t n, const uint8_t* table);
 
+// Whether that takes less time than a few additions and multiplications of floats.
+bool looks_up_fast();
+
 }  // namespace avida

@@ -9,12 +9,15 @@
 // Bodies compute in float: Number is float, or many of them (pixel_vectors.h). Bytes and floats are read and written
 // where they lie, other types through a buffer.
 // For speed, a body may also have most(params, channel), which no result exceeds if no channel exceeds `channel`, and
-// then Shorter, a body that makes the same bytes where has_shorter(params) is true.
+// then Shorter, a body that makes the same bytes where has_shorter(params) is true, and makes_whole, if results are
+// integers.
 #pragma once
 #include <algorithm>
 
 #include "core/clones.h"
+#include "core/rows.h"
 #include "loops/moving/convert_run.h"
+#include "loops/pixels/byte_table.h"
 #include "loops/pixels/pixel_item.h"
 #include "loops/pixels/pixel_vectors.h"
 #include "operator/launches.h"
@@ -63,6 +66,25 @@ AVIDA_TEMPLATE_CLONES static void pixel_run(T* out, const T* in, int64_t n, int6
     pixel_loop<Body>(out, in, n, 1, out_plane, 1, in_plane, params);
   else
     pixel_loop<Body>(out, in, n, Body::out, 1, Body::in, 1, params);
+}
+
+// n pixels of bytes; `plane` as in pixel_run.
+template <class Body, class Params>
+void byte_pixels(uint8_t* out, const uint8_t* in, int64_t n, int64_t plane, const Params& params) {
+  const int64_t done = vector_pixels<Body>(out, in, n, plane, params);
+  pixel_run<Body>(out + done * (plane ? 1 : Body::out), in + done * (plane ? 1 : Body::in), n - done, plane, plane,
+                  params);
+}
+
+// The same for single bytes: of what the body makes of all 256, where machines are fast at looking them up.
+template <class Body, class Params>
+void single_bytes(uint8_t* out, const uint8_t* in, int64_t n, const Params& params) {
+  constexpr int64_t kWorthTable = 4096;
+  if (n < kWorthTable || !looks_up_fast()) return byte_pixels<Body>(out, in, n, 0, params);
+  uint8_t all[256], table[256];
+  for (int i = 0; i < 256; i++) all[i] = static_cast<uint8_t>(i);
+  byte_pixels<Body>(table, all, 256, 0, params);
+  look_up_bytes(out, in, n, table);
 }
 
 // False if there are too many pixels for the body, which counts in 32 bits.
@@ -122,9 +144,10 @@ void each_pixel(const Work& work, const PixelGrid& grid, const Params& params) {
     if (bytes) {
       uint8_t* made = out.as<uint8_t>() + to;
       const uint8_t* read = in.as<uint8_t>() + from;
-      int64_t done = vector_pixels<Body>(made, read, n, plane, params);
-      pixel_run<Body>(made + done * (plane ? 1 : Body::out), read + done * (plane ? 1 : Body::in), n - done, plane,
-                      plane, params);
+      if constexpr (Body::in == 1 && Body::out == 1)
+        single_bytes<Body>(made, read, n, params);
+      else
+        byte_pixels<Body>(made, read, n, plane, params);
       continue;
     }
     if (in.dtype == DType::float32 && out.dtype == DType::float32) {
@@ -151,8 +174,16 @@ void each_pixel(const Work& work, const PixelGrid& grid, const Params& params,
                 void (*host_loop)(uint8_t*, const uint8_t*, int64_t)) {
   if (work.launches || grid.planar()) return each_pixel<Body>(work, grid, params);
   const int64_t first = work.begin * kPixelBlock, end = std::min(work.end * kPixelBlock, grid.outer);
-  host_loop(work.out[0].template as<uint8_t>() + first * Body::out,
-            work.in[0].template as<uint8_t>() + first * Body::in, end - first);
+  uint8_t* out = work.out[0].template as<uint8_t>();
+  const uint8_t* in = work.in[0].template as<uint8_t>();
+  if (!past_cache()) return host_loop(out + first * Body::out, in + first * Body::in, end - first);
+  constexpr int64_t kBlock = kPastCacheBlock / Body::out;
+  uint8_t made[kPastCacheBlock];
+  for (int64_t i = first; i < end; i += kBlock) {
+    const int64_t count = std::min(kBlock, end - i);
+    host_loop(made, in + i * Body::in, count);
+    store_row(out + i * Body::out, made, count * Body::out);
+  }
 }
 
 }  // namespace avida

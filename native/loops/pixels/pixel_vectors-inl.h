@@ -78,42 +78,77 @@ HWY_INLINE void read_pixels(Pixel<N, Floats>& to, const uint8_t* in) {
     to[c] = _mm512_cvtepi32_ps(_mm512_maskz_permutexvar_epi8(kLowBytes, _mm512_load_si512(kPixelBytes.read[c]), all));
 }
 
-template <bool last, bool small, int N>
-HWY_INLINE void write_pixels(uint8_t* out, const Pixel<N, Floats>& made) {
-  const __m512i third = rounded<small>(made[2]).raw;
-  const __m512i first = _mm512_packs_epi32(rounded<small>(made[0]).raw, rounded<small>(made[1]).raw);
+template <class Body>
+constexpr bool kMakesWhole = false;
+template <class Body>
+  requires(Body::makes_whole)
+constexpr bool kMakesWhole<Body> = true;
+
+template <class Body, bool small>
+HWY_INLINE __m512i packed_pixels(const Pixel<3, Floats>& made) {
+  const auto integers = [&](int c) {
+    return small && kMakesWhole<Body> ? _mm512_cvttps_epi32(made[c]) : rounded<small>(made[c]).raw;
+  };
+  const __m512i third = integers(2), first = _mm512_packs_epi32(integers(0), integers(1));
   const __m512i packed = _mm512_packus_epi16(first, _mm512_packs_epi32(third, third));
-  const __m512i all = _mm512_permutexvar_epi8(_mm512_load_si512(kPixelBytes.write), packed);
-  last ? _mm512_mask_storeu_epi8(out, kThreeChannels, all) : _mm512_storeu_si512(out, all);
+  return _mm512_permutexvar_epi8(_mm512_load_si512(kPixelBytes.write), packed);
 }
 
-template <class Body, bool last, bool small, class Params>
-HWY_INLINE void run_vector(uint8_t* out, const uint8_t* in, const Params& params) {
+template <class Body, bool last, class Params>
+HWY_INLINE Pixel<Body::out, Floats> made_pixels(const uint8_t* in, const Params& params) {
   Pixel<Body::in, Floats> pixels;
   if constexpr (Body::in == 3)
     read_pixels<last>(pixels, in);
   else
     pixels[0] = bytes_at(in);
-  const Pixel<Body::out, Floats> made = Body::run(pixels, params);
-  if constexpr (Body::out == 3)
-    write_pixels<last, small>(out, made);
-  else
-    store_bytes(made[0], out);
+  return Body::run(pixels, params);
 }
 
-// As many interleaved pixels as fill vectors, each read and written at once. `small`: so is all that the body makes.
+constexpr int kAhead = 4096;  // in bytes: hardware does not look beyond a page
+
+// 64 pixels of three channels at a time; says how many pixels it made. `past`: stores past the cache.
+template <class Body, bool small, bool past, class Params>
+HWY_INLINE int64_t run_groups(uint8_t* HWY_RESTRICT out, const uint8_t* HWY_RESTRICT in, int64_t n,
+                              const Params& params) {
+  constexpr int64_t kGroup = 64, kBeyond = 16;  // pixels, of which some more bytes may be read
+  int64_t i = 0;
+  for (; i + kGroup + kBeyond <= n; i += kGroup) {
+    __m512i four[4];
+    HWY_UNROLL(1)
+    for (int k = 0; k < 4; k++) {
+      __builtin_prefetch(in + Body::in * (i + 16 * k) + kAhead);
+      if (!past) __builtin_prefetch(out + 3 * (i + 16 * k) + kAhead);
+      four[k] = packed_pixels<Body, small>(made_pixels<Body, false>(in + Body::in * (i + 16 * k), params));
+    }
+    for (int k = 0; k < 3; k++) {
+      const __m512i which = _mm512_load_si512(kJoinedPixels.of_two[k]);
+      const __m512i joined = _mm512_permutex2var_epi8(four[k], which, four[k + 1]);
+      auto* to = reinterpret_cast<__m512i*>(out + 3 * i + 64 * k);
+      past ? _mm512_stream_si512(to, joined) : _mm512_storeu_si512(to, joined);
+    }
+  }
+  return i;
+}
+
+// As many interleaved pixels as fill vectors. `small`: so is all that the body makes.
 template <class Body, bool small, class Params>
 HWY_INLINE void run_vectors(uint8_t* HWY_RESTRICT out, const uint8_t* HWY_RESTRICT in, int64_t n,
                             const Params& params) {
   constexpr int64_t lanes = hn::MaxLanes(PixelFloats());
-  constexpr int kAhead = 4096;  // in bytes: hardware does not look beyond a page
   int64_t i = 0;
-  for (; i + 2 * lanes <= n; i += lanes) {
-    __builtin_prefetch(in + Body::in * i + kAhead);
-    __builtin_prefetch(out + Body::out * i + kAhead);
-    run_vector<Body, false, small>(out + Body::out * i, in + Body::in * i, params);
+  if constexpr (Body::out == 3) {
+    const bool past = past_cache() && reinterpret_cast<uintptr_t>(out) % 64 == 0;
+    i = past ? run_groups<Body, small, true>(out, in, n, params) : run_groups<Body, small, false>(out, in, n, params);
+    for (; i < n; i += lanes)
+      _mm512_mask_storeu_epi8(out + 3 * i, kThreeChannels,
+                              packed_pixels<Body, small>(made_pixels<Body, true>(in + Body::in * i, params)));
+  } else {
+    for (; i + 2 * lanes <= n; i += lanes) {
+      __builtin_prefetch(in + Body::in * i + kAhead);
+      store_bytes(made_pixels<Body, false>(in + Body::in * i, params)[0], out + i);
+    }
+    for (; i < n; i += lanes) store_bytes(made_pixels<Body, true>(in + Body::in * i, params)[0], out + i);
   }
-  for (; i < n; i += lanes) run_vector<Body, true, small>(out + Body::out * i, in + Body::in * i, params);
 }
 template <class Body, class Params>
 HWY_INLINE void run_pixels(uint8_t* out, const uint8_t* in, int64_t n, const Params& params) {

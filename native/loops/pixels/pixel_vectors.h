@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "core/rows.h"
 #include "core/vectors.h"
 #include "device/pixel.h"
 
@@ -24,6 +25,15 @@ constexpr PixelBytesOrder kPixelBytes = [] {
     }
   }
   return bytes;
+}();
+// Four vectors of 16 pixels, of which 48 bytes count, as three of 64 bytes: each from two neighbours.
+struct JoinedPixelsOrder {
+  alignas(64) uint8_t of_two[3][64];
+};
+constexpr JoinedPixelsOrder kJoinedPixels = [] {
+  JoinedPixelsOrder order{};
+  for (int i = 0; i < 192; i++) order.of_two[i / 64][i % 64] = static_cast<uint8_t>((i / 48 - i / 64) * 64 + i % 48);
+  return order;
 }();
 constexpr uint64_t kThreeChannels = (uint64_t{1} << 48) - 1, kLowBytes = 0x1111111111111111;
 

@@ -1,6 +1,7 @@
 #include "loops/resampling/resample.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "core/clones.h"
@@ -212,6 +213,12 @@ bool is_identity(const ResampleAxis& axis) {
          axis.filter != ResampleFilter::gaussian;
 }
 
+// Elements that lie whole steps further on, inside of the input.
+static bool is_shift(const ResampleAxis& axis) {
+  return axis.filter == ResampleFilter::linear && axis.start == std::floor(axis.start) && axis.start >= 0 &&
+         axis.end - axis.start == static_cast<float>(axis.out) && axis.end <= static_cast<float>(axis.in);
+}
+
 // ---- Samples of any rank --------------------------------------------------------------------------------------------
 
 Resample::Resample(const Shape& in_shape, std::span<const std::optional<ResampleAxis>> given, DType in_type,
@@ -222,6 +229,19 @@ Resample::Resample(const Shape& in_shape, std::span<const std::optional<Resample
   for (int d = 0; d < ndim; d++) {
     empty_ |= (given[d] ? given[d]->out : in_shape[d]) == 0;
     axes[d] = given[d] && !is_identity(*given[d]) ? &*given[d] : nullptr;
+  }
+  const auto shifted = [&](const ResampleAxis* axis) { return !axis || is_shift(*axis); };
+  if (in_type == out_type && !empty_ && std::all_of(axes, axes + ndim, shifted)) {
+    const Shape strides = dense_strides(in_shape);
+    Shape shape = in_shape;
+    for (int d = 0; d < ndim; d++)
+      if (axes[d]) {
+        shape[d] = axes[d]->out;
+        first_ += static_cast<int64_t>(axes[d]->start) * strides[d];
+      }
+    first_ *= size_of(in_type);
+    shift_.emplace(size_of(in_type), shape, strides);
+    return;
   }
   // From the end: channels, then an axis for the columns, then one for the rows.
   int last = ndim;
@@ -261,7 +281,7 @@ int64_t Resample::rows_at(size_t level) const {
   return level < mixes_.size() ? mixes_[level].repeats * mixes_[level].axis.out : repeats_ * image_.out_rows;
 }
 
-int64_t Resample::rows() const { return rows_at(0); }
+int64_t Resample::rows() const { return shift_ ? shift_->rows() : rows_at(0); }
 
 void Resample::run_level(size_t level, void* out, const void* in, DType in_type, int64_t begin, int64_t end) const {
   if (level == mixes_.size()) {

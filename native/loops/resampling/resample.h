@@ -6,6 +6,7 @@
 
 #include "core/dtype.h"
 #include "core/shape.h"
+#include "loops/moving/strided_move.h"
 #include "loops/resampling/resample_filter.h"
 
 namespace avida {
@@ -31,12 +32,17 @@ class Resample {
 
   int64_t rows() const;  // independent parts
   void run(void* out, const void* in, int64_t begin, int64_t end) const {
-    if (!empty_) run_level(0, out, in, in_type_, begin, end);
+    if (shift_)
+      shift_->run(out, static_cast<const char*>(in) + first_, begin, end);
+    else if (!empty_)
+      run_level(0, out, in, in_type_, begin, end);
   }
   // Does the parts [work.begin, work.end), or all of them on a GPU.
   template <class Work>
   void run(const Work& work, void* out, const void* in) const {
-    if (work.launches)
+    if (work.launches && shift_)
+      shift_->launch(*work.launches, out, static_cast<const char*>(in) + first_);
+    else if (work.launches)
       launch(*work.launches, out, in);
     else
       run(out, in, work.begin, work.end);
@@ -53,6 +59,8 @@ class Resample {
   void run_level(size_t level, void* out, const void* in, DType in_type, int64_t begin, int64_t end) const;
   int64_t rows_at(size_t level) const;
 
+  std::optional<StridedMove> shift_;  // where elements only move by whole steps, from the byte first_ on
+  int64_t first_ = 0;
   std::vector<Mix> mixes_;
   ImageResample image_{1, 1, 1, 1, 1, {}, {}};
   int64_t repeats_ = 1;  // how often the image follows itself

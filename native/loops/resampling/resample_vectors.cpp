@@ -289,6 +289,8 @@ template <int channels>
 HWY_INLINE void filter_pixel_windows(int16_t* out, const uint8_t* in, const Taps& taps) {
   const int64_t pairs = (taps.count + 1) / 2;
   switch (pairs) {
+    case 1:
+      return filter_windows<channels, 1>(out, in, taps, pairs);
     case 2:
       return filter_windows<channels, 2>(out, in, taps, pairs);
     case 3:

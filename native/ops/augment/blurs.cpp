@@ -1,6 +1,8 @@
 // `augment.box_blur`, `augment.defocus`, `augment.motion_blur`, `augment.unsharp_mask`.
 #include <cmath>
+#include <optional>
 
+#include "loops/neighbours/box_rows.h"
 #include "loops/neighbours/separable.h"
 #include "operator/declare.h"
 #include "ops/filter/filter.h"
@@ -93,23 +95,40 @@ SymmetricWindow window_of(const std::vector<double>& half) {
   return window;
 }
 
+// Windows of bytes of up to kMostBoxElements are means of exact sums: the same integers as a filter of equal weights,
+// which other devices and larger windows compute.
 struct BoxPlan {
   const SampleView& in;
   const Space space;
   Windows windows;
   bool fits_bytes = true;  // sums in 16 bits round what has many terms
+  BoxMean mean{};
+  std::optional<KernelFilter> filter;
 
   explicit BoxPlan(const Sample<BoxArgs>& sample) : in(sample.in[0]), space(space_of(in.shape, in.layout)) {
+    int64_t size[] = {1, 1, 1};
     for (int i = 0; i < space.axes; i++) {
-      const int size = for_axis(sample.args.size, i, space.axes, "size");
-      if (size < 1 || size % 2 == 0) refuse("expected odd sizes, got ", size);
-      windows[space.first() + i] = window_of(std::vector<double>(size / 2 + 1, 1.0));
-      fits_bytes &= size <= 31;
+      const int given = for_axis(sample.args.size, i, space.axes, "size");
+      if (given < 1 || given % 2 == 0) refuse("expected odd sizes, got ", given);
+      size[space.first() + i] = given;
+      windows[space.first() + i] = window_of(std::vector<double>(given / 2 + 1, 1.0));
+      fits_bytes &= given <= 31;
     }
+    if (in.dtype != DType::uint8 || space.axes != 2 || !fits_bytes || size[1] * size[2] > kMostBoxElements) return;
+    const int64_t elements = size[1] * size[2];
+    mean = {size[1] / 2, size[2] / 2, 0, 20};
+    while (std::ldexp(1.0, mean.bits) / static_cast<double>(elements) > 32767) mean.bits--;
+    const std::vector<float> kernel(static_cast<size_t>(elements), 1 / static_cast<float>(elements));
+    mean.weight = static_cast<int>(std::round(std::ldexp(static_cast<double>(kernel[0]), mean.bits)));
+    filter.emplace(sample, kernel, size[1], Border::reflect_101);
   }
   int64_t rows() const { return space.rows(); }
   void run(const Sample<BoxArgs>& sample) const {
-    if (in.dtype == DType::uint8 && fits_bytes)
+    if (filter && sample.launches)
+      filter->run(sample);
+    else if (filter)
+      box_means(sample.out[0].as<uint8_t>(), in.as<uint8_t>(), space, mean, sample.begin, sample.end);
+    else if (in.dtype == DType::uint8 && fits_bytes)
       sum_separable<Fixed>(sample, space, {&windows, 1});
     else
       sum_separable<float>(sample, space, {&windows, 1});

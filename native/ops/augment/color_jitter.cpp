@@ -1,11 +1,11 @@
 // `augment.adjust_colors`, `augment.color_jitter`.
-#include <memory>
-
+#include "core/rows.h"
 #include "loops/items/each_item.h"
 #include "loops/pixels/each_pixel.h"
 #include "ops/augment/color_steps.h"
 #include "ops/augment/colors.h"
 #include "ops/augment/mean_gray.h"
+#include "runtime/memory.h"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // as in pixel_vectors.h: its loops are made at the end of this file
 
@@ -26,25 +26,26 @@ AVIDA_CLONES int64_t sum_of_bytes(const uint8_t* grays, int64_t n) {
   for (int64_t i = 0; i < n; i++) sum += grays[i];
   return sum;
 }
-float mean_of(const std::vector<uint8_t>& grays) {
-  return mean_of_grays<uint8_t>(sum_of_bytes(grays.data(), std::ssize(grays)), std::ssize(grays));
-}
-float mean_of(const std::vector<float>& grays) {
+int64_t sum_of(const uint8_t* grays, int64_t n) { return sum_of_bytes(grays, n); }
+int64_t sum_of(const float* grays, int64_t n) {
   int64_t sum = 0;
-  for (float gray : grays) sum += exact_gray(gray);
-  return mean_of_grays<float>(sum, std::ssize(grays));
+  for (int64_t i = 0; i < n; i++) sum += exact_gray(grays[i]);
+  return sum;
 }
 
 // The steps of a sample, in their order; those that change nothing are left out.
 class Steps : public ColorSteps {
  public:
-  explicit Steps(DType dtype)
-      : ColorSteps{.step = {}, .by = {}, .range = range_of_colors(dtype), .whole = !is_float(dtype), .mean_gray = {}} {}
+  // Integers of white become floats of 1 for the hue, and these integers again, as the fraction is dropped.
+  explicit Steps(DType dtype) : ColorSteps{.step = {}, .by = {}, .white = range_of_colors(dtype), .mean_gray = {}} {
+    white_of_hue = is_float(dtype) ? 1 : (white + 0.999f) / white;
+  }
 
   void append(ColorStep given, float by_given) {
     if (by_given == (given == ColorStep::hue ? 0 : 1)) return;
+    const float whole_turn = by_given < 0 ? by_given + 1 : by_given;
     step[count] = given;
-    by[count++] = by_given;
+    by[count++] = given == ColorStep::hue ? 6 * whole_turn : by_given;
   }
 };
 
@@ -100,6 +101,47 @@ Steps steps_of(const Sample<JitterColorsArgs>& sample) {
   return steps;
 }
 
+// Pixels of bytes. Steps that take each channel by itself come out of a table, if they come first.
+template <int N, class Work>
+void adjust_bytes(const Work& work, const PixelGrid& grid, const ColorSteps& steps) {
+  using Body = AdjustColors<N, true>;
+  ColorSteps first = steps, rest = steps;
+  const auto mixes = [](ColorStep step) { return step == ColorStep::saturation || step == ColorStep::hue; };
+  for (first.count = 0; first.count < steps.count && !mixes(steps.step[first.count]);) first.count++;
+  rest.count = 0;
+  for (int i = first.count; i < steps.count; i++) {
+    rest.step[rest.count] = steps.step[i];
+    rest.by[rest.count++] = steps.by[i];
+  }
+  if (work.launches || grid.planar() || first.count == 0 || !looks_up_fast())
+    return each_pixel<Body>(work, grid, steps);
+  uint8_t table[256];
+  for (int i = 0; i < 256; i++)
+    table[i] = store_channel<uint8_t>(AdjustColors<1, true>::run(Pixel<1>{{static_cast<float>(i)}}, first)[0]);
+  auto *out = work.out[0].template as<uint8_t>(), *in = work.in[0].template as<uint8_t>();
+  for (int64_t block = work.begin; block < work.end; block++) {
+    const int64_t begin = block * kPixelBlock, n = std::min(kPixelBlock, grid.outer - begin);
+    if (rest.count == 0) {
+      look_up_bytes(out + N * begin, in + N * begin, N * n, table);
+      continue;
+    }
+    uint8_t looked_up[N * kPixelBlock];
+    {
+      const PastCache in_cache(0);
+      look_up_bytes(looked_up, in + N * begin, N * n, table);
+    }
+    byte_pixels<Body>(out + N * begin, looked_up, n, 0, rest);
+  }
+}
+
+template <class Body, class Work>
+void adjust_pixels(const Work& work, const PixelGrid& grid, const ColorSteps& steps) {
+  if constexpr (Body::makes_whole)
+    if (work.in[0].dtype == DType::uint8 && work.out[0].dtype == DType::uint8)
+      return adjust_bytes<Body::in>(work, grid, steps);
+  each_pixel<Body>(work, grid, steps);
+}
+
 template <class Args>
 class AdjustPlan {
  public:
@@ -120,11 +162,16 @@ class AdjustPlan {
  private:
   template <int N>
   void run_on(const Sample<Args>& sample) const {
-    if (!has_contrast_) return each_pixel<AdjustColors<N>>(sample, grid_, steps_);
-    const bool bytes = sample.in[0].dtype == DType::uint8;
-    if (sample.launches) return bytes ? launch<N, uint8_t>(sample) : launch<N, float>(sample);
+    is_float(sample.in[0].dtype) ? run_on<N, false>(sample) : run_on<N, true>(sample);
+  }
+
+  template <int N, bool whole>
+  void run_on(const Sample<Args>& sample) const {
+    if (!has_contrast_) return adjust_pixels<AdjustColors<N, whole>>(sample, grid_, steps_);
+    const bool bytes = whole && sample.in[0].dtype == DType::uint8;
+    if (sample.launches) return bytes ? launch<N, whole, uint8_t>(sample) : launch<N, whole, float>(sample);
     for (int64_t frame = sample.begin; frame < sample.end; frame++)
-      bytes ? adjust_frame<N, uint8_t>(sample, frame) : adjust_frame<N, float>(sample, frame);
+      bytes ? adjust_frame<N, whole, uint8_t>(sample, frame) : adjust_frame<N, whole, float>(sample, frame);
   }
 
   FrameWork work_of(const Sample<Args>& sample, int64_t frame) const {
@@ -133,25 +180,41 @@ class AdjustPlan {
     return work;
   }
 
-  template <int N, class T>
-  void make_grays(FrameWork work, void* grays) const {
-    work.out[0].data = grays;
+  template <class T>
+  static FrameWork to_memory(FrameWork work, T* made) {
+    work.out[0].data = made;
     work.out[0].dtype = dtype_of<T>;
-    each_pixel<AdjustedGray<N>>(work, pixel_grid(work.in[0]), before_contrast_);
+    return work;
   }
 
-  template <int N, class T>
+  // Keeps what comes before contrast, of which T holds every bit, for the steps that follow when the mean is known.
+  template <int N, bool whole, class T>
   void adjust_frame(const Sample<Args>& sample, int64_t frame) const {
-    const FrameWork work = work_of(sample, frame);
-    std::vector<T> grays(work.in[0].elements() / N);
-    make_grays<N, T>(work, grays.data());
-    const float mean = mean_of(grays);
+    FrameWork work = work_of(sample, frame);
+    const int64_t elements = work.in[0].elements(), pixels = elements / N;
+    const Block memory = allocate((before_contrast_.count ? elements + pixels : pixels) * int64_t{sizeof(T)});
+    T *grays = static_cast<T*>(memory.get()), *kept = grays + pixels;
     ColorSteps steps = steps_;
+    {
+      const PastCache in_cache(0);
+      if (before_contrast_.count) {
+        adjust_pixels<AdjustColors<N, whole>>(to_memory(work, kept), pixel_grid(work.in[0]), before_contrast_);
+        work.in[0].data = kept;
+        work.in[0].dtype = dtype_of<T>;
+      }
+      steps.count = 0;
+      each_pixel<AdjustedGray<N, whole>>(to_memory(work, grays), pixel_grid(work.in[0]), steps);
+    }
+    const float mean = mean_of_grays<T>(sum_of(grays, pixels), pixels);
     steps.mean_gray = &mean;
-    each_pixel<AdjustColors<N>>(work, pixel_grid(work.in[0]), steps);
+    for (int i = before_contrast_.count; i < steps_.count; i++) {
+      steps.step[steps.count] = steps_.step[i];
+      steps.by[steps.count++] = steps_.by[i];
+    }
+    adjust_pixels<AdjustColors<N, whole>>(work, pixel_grid(work.in[0]), steps);
   }
 
-  template <int N, class T>
+  template <int N, bool whole, class T>
   void launch(const Sample<Args>& sample) const {
     Launches& launches = *sample.launches;
     const int64_t pixels = sample.in[0].elements() / N / frames_,
@@ -159,7 +222,10 @@ class AdjustPlan {
     auto* sums = static_cast<long*>(launches.scratch(frames_ * parts * static_cast<int64_t>(sizeof(long))));
     auto* means = static_cast<float*>(launches.scratch(frames_ * static_cast<int64_t>(sizeof(float))));
     auto* grays = static_cast<T*>(launches.scratch(frames_ * pixels * static_cast<int64_t>(sizeof(T))));
-    for (int64_t frame = 0; frame < frames_; frame++) make_grays<N, T>(work_of(sample, frame), grays + frame * pixels);
+    for (int64_t frame = 0; frame < frames_; frame++) {
+      const FrameWork work = to_memory(work_of(sample, frame), grays + frame * pixels);
+      each_pixel<AdjustedGray<N, whole>>(work, pixel_grid(work.in[0]), before_contrast_);
+    }
     launches.then();
     for (int64_t frame = 0; frame < frames_; frame++)
       launches.add<SumGrays<T>>(0, parts, {grays + frame * pixels, sums + frame * parts, pixels});
@@ -171,7 +237,7 @@ class AdjustPlan {
       const FrameWork work = work_of(sample, frame);
       ColorSteps steps = steps_;
       steps.mean_gray = means + frame;
-      each_pixel<AdjustColors<N>>(work, pixel_grid(work.in[0]), steps);
+      each_pixel<AdjustColors<N, whole>>(work, pixel_grid(work.in[0]), steps);
     }
   }
 

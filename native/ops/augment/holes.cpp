@@ -1,9 +1,8 @@
 // `augment.coarse_dropout`, `augment.spec_augment`.
 #include "ops/augment/holes.h"
 
-#include <cstring>
-
 #include "core/clones.h"
+#include "core/rows.h"
 #include "loops/items/each_item.h"
 #include "loops/moving/convert_run.h"
 #include "ops/augment/colors.h"
@@ -157,8 +156,7 @@ class HolesPlan {
   template <class T>
   static void fill_rows(const typename Holes<T>::Params& params, int64_t begin, int64_t end) {
     const int64_t row = params.width * params.inner;
-    std::memcpy(params.out + begin * row, params.in + begin * row,
-                static_cast<size_t>((end - begin) * row) * sizeof(T));
+    store_row(params.out + begin * row, params.in + begin * row, (end - begin) * row * static_cast<int64_t>(sizeof(T)));
     std::vector<T> filled(params.noise ? 0 : row);  // a row of nothing but holes
     for (int64_t line = begin; line < end; line++) {
       if (!params.noise && (line == begin || line % params.height == 0))  // planes may differ

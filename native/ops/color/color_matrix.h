@@ -24,6 +24,21 @@ struct ColorMatrix {
   float factor[Out][In], addend[Out];
 };
 
+// Three channels that are the same.
+struct GrayOfThree {
+  static constexpr const char* header = "ops/color/color_matrix.h";
+  static constexpr int in = 3, out = 3;
+  struct Weights {
+    float of[3];
+  };
+  template <class Number>
+  AVIDA_HD AVIDA_INLINE static Pixel<3, Number> run(const Pixel<3, Number>& x, const Weights& weights) {
+    const Number gray = weights.of[0] * x[0] + weights.of[1] * x[1] + weights.of[2] * x[2] + 0.0f;  // no negative zero
+    return {{gray, gray, gray}};
+  }
+  AVIDA_HD static float most(const Weights&, float channel) { return channel + 1; }
+};
+
 template <int Out, int In, bool adds = true>
 struct Recolor {
   static constexpr const char* header = "ops/color/color_matrix.h";

@@ -28,12 +28,16 @@ Planes planes_of(const SampleView& sample) {
 // Looks pixels of three channels up, plane by plane while they are in the cache: whole vectors then use one table.
 void look_up_triples(uint8_t* out, const uint8_t* in, int64_t pixels, const ByteTable* table) {
   constexpr int64_t kBlock = 1024;
-  uint8_t planes[3][kBlock];
+  uint8_t planes[3][kBlock], made[3 * kBlock];
   for (int64_t i = 0; i < pixels; i += kBlock) {
     const int64_t n = std::min(kBlock, pixels - i);
-    split(planes[0], planes[1], planes[2], in + 3 * i, n);
-    for (int c = 0; c < 3; c++) look_up_bytes(planes[c], planes[c], n, table[c].value);
-    interleave(out + 3 * i, planes[0], planes[1], planes[2], n);
+    {
+      const PastCache in_cache(0);
+      split(planes[0], planes[1], planes[2], in + 3 * i, n);
+      for (int c = 0; c < 3; c++) look_up_bytes(planes[c], planes[c], n, table[c].value);
+    }
+    interleave(made, planes[0], planes[1], planes[2], n);
+    store_row(out + 3 * i, made, 3 * n);
   }
 }
 

@@ -170,6 +170,16 @@ struct Correlation {
   const T* weights_of(int64_t frame) const { return weights.data() + frame * plan.weights_of_frame(); }
 };
 
+// Calls fn(k, x, weights) for pairs of taps of row k, at x and x + 1, of which the first one weighs something.
+template <class Fn>
+void each_pair(const int16_t* weight, int64_t width, std::span<const int64_t> order, Fn&& fn) {
+  for (int64_t k : order) {
+    for (int64_t x = 0; x < width; x += weight[x] ? 2 : 1)
+      if (weight[x]) fn(k, x, pair_weight(weight[x], x + 1 < width ? weight[x + 1] : 0));
+    weight += width;
+  }
+}
+
 void correlate_bytes(const Correlation<int16_t, int>& work) {
   const FilterWindow& plan = work.plan;
   const int64_t n = plan.out.row_elements(), inner = plan.space.inner, width = plan.reach.size(2);
@@ -178,26 +188,35 @@ void correlate_bytes(const Correlation<int16_t, int>& work) {
   };
   std::vector<std::vector<Line>> rows(work.rows());
   auto pairs_of = [&](int64_t k) { return reinterpret_cast<BytePair*>(rows[k].data()); };
+  std::vector<const uint8_t*> bytes(work.rows());
+  std::vector<bool> paired(work.rows());
+  int64_t bytes_of_row = 0;
+  std::vector<TapPair> taps;
   std::vector<const BytePair*> pairs;
   std::vector<int32_t> weights;
   auto load = [&](int64_t k, const uint8_t* row, int64_t pitch) {
-    rows[k].resize((pitch + kReadBeyond) / 16 + 1);
-    pair_up(pairs_of(k), row, inner, pitch);
+    bytes[k] = row;
+    paired[k] = false;
+    bytes_of_row = pitch;
   };
   work.each_row<uint8_t>(load, [&](int64_t row, int64_t frame, std::span<const int64_t> order) {
+    auto* out = work.sample.out[0].as<uint8_t>() + row * n;
+    taps.clear();
+    each_pair(work.weights_of(frame), width, order,
+              [&](int64_t k, int64_t x, int32_t both) { taps.push_back({bytes[k] + x * inner, both}); });
+    if (sums_of_bytes(out, taps, inner, work.bits, n)) return;
     pairs.clear();
     weights.clear();
-    const int16_t* weight = work.weights_of(frame);
-    for (int64_t k : order) {
-      for (int64_t x = 0; x < width; x += 2) {
-        int32_t both = pair_weight(weight[x], x + 1 < width ? weight[x + 1] : 0);
-        if (both == 0) continue;
-        pairs.push_back(pairs_of(k) + x * inner);
-        weights.push_back(both);
+    each_pair(work.weights_of(frame), width, order, [&](int64_t k, int64_t x, int32_t both) {
+      if (!paired[k]) {
+        rows[k].resize((bytes_of_row + kReadBeyond) / 16 + 1);
+        pair_up(pairs_of(k), bytes[k], inner, bytes_of_row);
+        paired[k] = true;
       }
-      weight += width;
-    }
-    byte_sums(work.sample.out[0].as<uint8_t>() + row * n, pairs, weights, work.bits, n);
+      pairs.push_back(pairs_of(k) + x * inner);
+      weights.push_back(both);
+    });
+    byte_sums(out, pairs, weights, work.bits, n);
   });
 }
 

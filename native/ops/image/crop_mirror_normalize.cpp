@@ -54,6 +54,18 @@ AVIDA_CLONES void normalize_line(float* out, const float* in, int64_t n, Normali
   normalize(out, in, n, by, mirrored);
 }
 
+// Pixels of three channels that stay side by side.
+AVIDA_CLONES void normalize_triples(float* __restrict out, const uint8_t* __restrict in, int64_t n,
+                                    const Normalization* by) {
+  constexpr int kStep = 48;  // elements: whole pixels and whole vectors
+  float mean[kStep], factor[kStep], shift[kStep];
+  for (int k = 0; k < kStep; k++) mean[k] = by[k % 3].mean, factor[k] = by[k % 3].factor, shift[k] = by[k % 3].shift;
+  int64_t i = 0;
+  for (; i + kStep <= 3 * n; i += kStep)
+    for (int k = 0; k < kStep; k++) out[i + k] = (static_cast<float>(in[i + k]) - mean[k]) * factor[k] + shift[k];
+  for (; i < 3 * n; i++) out[i] = by[i % 3](in[i]);
+}
+
 // One plane of n pixels for each channel, from pixels that lie side by side.
 template <int channels, class T>
 AVIDA_INLINE void split(T* __restrict planes, const T* __restrict pixels, int64_t n) {
@@ -255,6 +267,10 @@ class NormalizePlan {
     }
     const char* pixels = in_.as<char>() + from * size_of(in_.dtype);
     int64_t shown = inside ? channels_ : 0;
+    if (shown && stays_interleaved()) {
+      const Normalization by[] = {normalization(0), normalization(1), normalization(2)};
+      return normalize_triples(out_.as<float>() + to, reinterpret_cast<const uint8_t*>(pixels), width_, by);
+    }
     if (shown && in_.dtype == DType::uint8)
       make_lines(planes<uint8_t>(pixels, buffers), to, buffers);
     else if (shown)
@@ -264,6 +280,13 @@ class NormalizePlan {
       std::fill(line, line + width_, fill_value(c));
       store_line(line, c, to, buffers);
     }
+  }
+
+  // Bytes whose rows become rows of as many floats in the same order.
+  bool stays_interleaved() const {
+    return channels_ == 3 && out_channels_ == 3 && in_.dtype == DType::uint8 && out_.dtype == DType::float32 &&
+           in_strides_[c_] == 1 && in_strides_[w_] == 3 && out_strides_[c_] == 1 && out_strides_[w_] == 3 &&
+           pixels_ == width_ && !args_.mirror;
   }
 
   template <class T>

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "core/rows.h"
 #include "loops/items/each_piece.h"
 #include "loops/moving/convert_run.h"
 #include "operator/axes.h"
@@ -42,8 +43,8 @@ ErasedInterval interval(float start, float stop, int64_t extent) {
 // Rows of `length` elements, which run along the erased axis number `along`.
 template <class T>
 void erase_rows(const typename Erase<T>::Params& params, int64_t length, int along, int64_t begin, int64_t end) {
-  std::memcpy(params.out + begin * length, params.in + begin * length,
-              static_cast<size_t>((end - begin) * length) * sizeof(T));
+  store_row(params.out + begin * length, params.in + begin * length,
+            (end - begin) * length * static_cast<int64_t>(sizeof(T)));
   if (params.region_count == 0) return;
   const bool one_fill_in_row = params.fill_count == 1 || params.channel_step >= length;
   const bool rows_differ = params.fill_count > 1 && one_fill_in_row;
