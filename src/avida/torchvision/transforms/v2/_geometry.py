@@ -1,0 +1,730 @@
+"""What moves pixels, and masks, boxes and points with them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import PIL.Image
+import torch
+
+from avida.torchvision import tv_tensors
+from avida.torchvision.transforms._interpolation import Interpolation
+from avida.torchvision.transforms.v2 import functional as F  # noqa: N812
+from avida.torchvision.transforms.v2._transform import (
+    ANNOTATIONS,
+    RandomTransform,
+    Transform,
+    drawn,
+    fills_of,
+    get_bounding_boxes,
+    has_all,
+    has_any,
+    numbers_of,
+    pair_of,
+    query_size,
+    range_of_angles,
+    size_of,
+)
+from avida.torchvision.transforms.v2.functional import is_pure_tensor
+from avida.torchvision.transforms.v2.functional._sizes import four
+from avida.torchvision.transforms.v2.functional._warps import perspective_coefficients
+
+Fill = Any  # a number, numbers, None, or a dict of them by the type of the input
+
+
+def _whole(least: int, most: int) -> int:
+    """A whole number, neither of whose ends is left out."""
+    return int(torch.randint(least, most + 1, (1,)))
+
+
+class RandomHorizontalFlip(RandomTransform):
+    """Mirrors left and right, with probability p."""
+
+    _functional = F.horizontal_flip
+
+
+class RandomVerticalFlip(RandomTransform):
+    """Mirrors top and bottom, with probability p."""
+
+    _functional = F.vertical_flip
+
+
+# --- resizing ---
+
+
+class Resize(Transform):
+    """Resizes.
+
+    Args:
+        size: Height and width; one number is the length of the shorter side; None takes `max_size` for the longer one.
+        interpolation: How pixels are interpolated.
+        max_size: What the longer side may be at most.
+        antialias: Whether what is made smaller is smoothed, for tensors; PIL images always are.
+    """
+
+    _functional = F.resize
+    _arguments = ("size", "interpolation", "max_size", "antialias")
+
+    def __init__(
+        self,
+        size: int | Sequence[int] | None,
+        interpolation: Interpolation = "bilinear",
+        max_size: int | None = None,
+        antialias: bool | None = True,
+    ) -> None:
+        super().__init__()
+        if isinstance(size, int):
+            size = [size]
+        elif size is None:
+            if not isinstance(max_size, int):
+                raise ValueError(f"max_size must be an integer when size is None, but got {max_size} instead.")
+        elif not isinstance(size, Sequence) or len(size) not in (1, 2):
+            raise ValueError(f"size can be an integer, a sequence of one or two integers, or None, but got {size}.")
+        self.size = None if size is None else list(size)
+        self.interpolation = interpolation
+        self.max_size = max_size
+        self.antialias = antialias
+
+
+class _ResizesAtRandom(Transform):
+    _functional = F.resize
+    _arguments = ("interpolation", "antialias")
+
+
+class RandomResize(_ResizesAtRandom):
+    """Resizes so that the shorter side has a random length.
+
+    Args:
+        min_size: The least length.
+        max_size: The largest length, which is left out.
+        interpolation: How pixels are interpolated.
+        antialias: As in Resize.
+    """
+
+    def __init__(
+        self,
+        min_size: int,
+        max_size: int,
+        interpolation: Interpolation = "bilinear",
+        antialias: bool | None = True,
+    ) -> None:
+        super().__init__()
+        self.min_size = min_size
+        self.max_size = max_size
+        self.interpolation = interpolation
+        self.antialias = antialias
+
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        return {"size": [int(torch.randint(self.min_size, self.max_size, ()))]}
+
+
+class RandomShortestSize(_ResizesAtRandom):
+    """Resizes so that the shorter side has one of some lengths.
+
+    Args:
+        min_size: The lengths.
+        max_size: What the longer side may be at most.
+        interpolation: How pixels are interpolated.
+        antialias: As in Resize.
+    """
+
+    def __init__(
+        self,
+        min_size: list[int] | tuple[int, ...] | int,
+        max_size: int | None = None,
+        interpolation: Interpolation = "bilinear",
+        antialias: bool | None = True,
+    ) -> None:
+        super().__init__()
+        self.min_size = [min_size] if isinstance(min_size, int) else list(min_size)
+        self.max_size = max_size
+        self.interpolation = interpolation
+        self.antialias = antialias
+
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        height, width = query_size(flat_inputs)
+        ratio = self.min_size[int(torch.randint(len(self.min_size), ()))] / min(height, width)
+        if self.max_size is not None:
+            ratio = min(ratio, self.max_size / max(height, width))
+        return {"size": (int(height * ratio), int(width * ratio))}
+
+
+class ScaleJitter(_ResizesAtRandom):
+    """Resizes to a random share of what fits into a size.
+
+    Args:
+        target_size: The size.
+        scale_range: The least and the largest share.
+        interpolation: How pixels are interpolated.
+        antialias: As in Resize.
+    """
+
+    def __init__(
+        self,
+        target_size: tuple[int, int],
+        scale_range: tuple[float, float] = (0.1, 2.0),
+        interpolation: Interpolation = "bilinear",
+        antialias: bool | None = True,
+    ) -> None:
+        super().__init__()
+        self.target_size = target_size
+        self.scale_range = scale_range
+        self.interpolation = interpolation
+        self.antialias = antialias
+
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        height, width = query_size(flat_inputs)
+        low, high = self.scale_range
+        ratio = min(self.target_size[1] / height, self.target_size[0] / width) * (low + torch.rand(1) * (high - low))
+        return {"size": (int(height * ratio), int(width * ratio))}
+
+
+# --- crops ---
+
+
+class CenterCrop(Transform):
+    """Takes the middle; black where there is nothing.
+
+    Args:
+        size: Height and width, or one number for both.
+    """
+
+    _functional = F.center_crop
+
+    def __init__(self, size: int | Sequence[int]) -> None:
+        super().__init__()
+        self.size = size_of(size)
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return self._call_kernel(F.center_crop, inpt, output_size=self.size)
+
+
+def draw_part(
+    size: tuple[int, int], scale: Sequence[float], log_ratio: torch.Tensor, *, of_height: bool = False
+) -> tuple[int, int] | None:
+    """Height and width of a random part, or None where it does not fit; the ratio is that of the width, or the height."""
+    area = size[0] * size[1] * drawn(scale[0], scale[1])
+    ratio = torch.exp(torch.empty(1).uniform_(float(log_ratio[0]), float(log_ratio[1]))).item()
+    longer, shorter = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
+    return (longer, shorter) if of_height else (shorter, longer)
+
+
+def check_scale_and_ratio(scale: Any, ratio: Any) -> None:
+    """Warns of ranges that end before they begin."""
+    if scale[0] > scale[1] or ratio[0] > ratio[1]:
+        warnings.warn("Scale and ratio should be of kind (min, max)", stacklevel=3)
+
+
+class RandomResizedCrop(Transform):
+    """Takes a random part, and resizes it.
+
+    Args:
+        size: Height and width of the output, or one number for both.
+        scale: The least and the largest share of the area.
+        ratio: The least and the largest ratio of width to height.
+        interpolation: How pixels are interpolated.
+        antialias: As in Resize.
+    """
+
+    _functional = F.resized_crop
+    _arguments = ("size", "interpolation", "antialias")
+
+    def __init__(
+        self,
+        size: int | Sequence[int],
+        scale: tuple[float, float] = (0.08, 1.0),
+        ratio: tuple[float, float] = (3.0 / 4.0, 4.0 / 3.0),
+        interpolation: Interpolation = "bilinear",
+        antialias: bool | None = True,
+    ) -> None:
+        super().__init__()
+        self.size = size_of(size)
+        for name, ends in (("Scale", scale), ("Ratio", ratio)):
+            if not isinstance(ends, Sequence) or len(ends) != 2:
+                raise TypeError(f"{name} should be a sequence of two floats.")
+        check_scale_and_ratio(scale, ratio)
+        self.scale = scale
+        self.ratio = ratio
+        self.interpolation = interpolation
+        self.antialias = antialias
+        self._log_ratio = torch.log(torch.tensor(self.ratio))
+
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        height, width = query_size(flat_inputs)
+        for _ in range(10):
+            h, w = draw_part((height, width), self.scale, self._log_ratio) or (0, 0)
+            if 0 < w <= width and 0 < h <= height:
+                top, left = _whole(0, height - h), _whole(0, width - w)
+                return {"top": top, "left": left, "height": h, "width": w}
+        h, w, now = height, width, width / height  # as much of the middle as the ratio allows
+        if now < min(self.ratio):
+            h = round(width / min(self.ratio))
+        elif now > max(self.ratio):
+            w = round(height * max(self.ratio))
+        return {"top": (height - h) // 2, "left": (width - w) // 2, "height": h, "width": w}
+
+
+class _SeveralCrops(Transform):
+    def check_inputs(self, flat_inputs: list[Any]) -> None:
+        if has_any(flat_inputs, tv_tensors.BoundingBoxes, tv_tensors.Mask):
+            raise TypeError(f"BoundingBoxes'es and Mask's are not supported by {type(self).__name__}()")
+
+    def _call_kernel(self, functional: Any, inpt: Any, *args: Any, **kwargs: Any) -> Any:
+        warn_of_annotation(self, inpt)
+        return super()._call_kernel(functional, inpt, *args, **kwargs)
+
+
+def warn_of_annotation(transform: Transform, inpt: Any) -> None:
+    """Says of masks, boxes and points that they stay what they are."""
+    if isinstance(inpt, ANNOTATIONS):
+        warnings.warn(
+            f"{type(transform).__name__}() is currently passing through inputs of type "
+            f"tv_tensors.{type(inpt).__name__}. This will likely change in the future.",
+            stacklevel=4,
+        )
+
+
+class FiveCrop(_SeveralCrops):
+    """Makes five images: the corners and the middle.
+
+    Args:
+        size: Height and width, or one number for both.
+    """
+
+    _functional = F.five_crop
+    _arguments = ("size",)
+
+    def __init__(self, size: int | Sequence[int]) -> None:
+        super().__init__()
+        self.size = size_of(size)
+
+
+class TenCrop(_SeveralCrops):
+    """Makes ten images: the corners and the middle, and those of the mirrored image.
+
+    Args:
+        size: Height and width, or one number for both.
+        vertical_flip: Whether top and bottom are mirrored instead of left and right.
+    """
+
+    _functional = F.ten_crop
+    _arguments = ("size", "vertical_flip")
+
+    def __init__(self, size: int | Sequence[int], vertical_flip: bool = False) -> None:
+        super().__init__()
+        self.size = size_of(size)
+        self.vertical_flip = vertical_flip
+
+
+def _check_padding(padding: Any, padding_mode: Any) -> None:
+    several = isinstance(padding, (tuple, list))
+    if several and (len(padding) not in (1, 2, 4) or not all(isinstance(each, int) for each in padding)):
+        raise ValueError(f"Padding must be an int or a 1, 2, or 4 element of tuple or list, got {padding}.")
+    if not several and not isinstance(padding, int):
+        raise ValueError(f"Padding must be an int or a 1, 2, or 4 element of tuple or list, got {padding}.")
+    if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
+        raise ValueError("Padding mode should be either constant, edge, reflect or symmetric")
+
+
+class Pad(Transform):
+    """Adds borders.
+
+    Args:
+        padding: Left, top, right, bottom; or two numbers for left and top; or one for all.
+        fill: What to fill them with.
+        padding_mode: "constant", "edge", "reflect" or "symmetric".
+    """
+
+    _functional = F.pad
+    _arguments = ("padding", "padding_mode")
+
+    def __init__(self, padding: int | Sequence[int], fill: Fill = 0, padding_mode: str = "constant") -> None:
+        super().__init__()
+        _check_padding(padding, padding_mode)
+        self.padding = padding if isinstance(padding, int) else list(padding)
+        self.fill = fill
+        self._fill = fills_of(fill)
+        self.padding_mode = padding_mode
+
+
+class RandomCrop(Transform):
+    """Takes a random part of a size.
+
+    Args:
+        size: Height and width, or one number for both.
+        padding: Borders that are added before.
+        pad_if_needed: Whether what is too small gets borders.
+        fill: What to fill them with.
+        padding_mode: "constant", "edge", "reflect" or "symmetric".
+    """
+
+    def __init__(
+        self,
+        size: int | Sequence[int],
+        padding: int | Sequence[int] | None = None,
+        pad_if_needed: bool = False,
+        fill: Fill = 0,
+        padding_mode: str = "constant",
+    ) -> None:
+        super().__init__()
+        self.size = size_of(size)
+        if pad_if_needed or padding is not None:
+            _check_padding(0 if padding is None else padding, padding_mode)
+        self.padding = four(padding) if padding else None  # left, right, top, bottom
+        self.pad_if_needed = pad_if_needed
+        self.fill = fill
+        self._fill = fills_of(fill)
+        self.padding_mode = padding_mode
+
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        now = list(query_size(flat_inputs))
+        left, right, top, bottom = self.padding or (0, 0, 0, 0)
+        around = [[top, bottom], [left, right]]
+        starts = []
+        for axis in (0, 1):
+            missing = self.size[axis] - now[axis] - sum(around[axis])
+            if self.pad_if_needed and missing > 0:
+                around[axis] = [each + missing for each in around[axis]]
+            now[axis] += sum(around[axis])
+        if now[0] < self.size[0] or now[1] < self.size[1]:
+            padded = "padded " if self.padding is not None else ""
+            raise ValueError(f"Required crop size {tuple(self.size)} is larger than {padded}input image size {tuple(now)}.")
+        for axis in (0, 1):
+            spare = now[axis] - self.size[axis]
+            starts.append(int(torch.randint(0, spare + 1, ())) if spare else 0)
+        padding = [around[1][0], around[0][0], around[1][1], around[0][1]]
+        return {
+            "needs_crop": now != list(self.size),
+            "top": starts[0],
+            "left": starts[1],
+            "height": self.size[0],
+            "width": self.size[1],
+            "needs_pad": any(padding),
+            "padding": padding,
+        }
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        if params["needs_pad"]:
+            fill, mode = self._fill_for(inpt), self.padding_mode
+            inpt = self._call_kernel(F.pad, inpt, padding=params["padding"], fill=fill, padding_mode=mode)
+        if params["needs_crop"]:
+            window = {name: params[name] for name in ("top", "left", "height", "width")}
+            inpt = self._call_kernel(F.crop, inpt, **window)
+        return inpt
+
+
+class RandomZoomOut(RandomTransform):
+    """Puts the image somewhere on a larger canvas, with probability p.
+
+    Args:
+        fill: What the canvas is filled with.
+        side_range: How many times as long its sides are: the least and the largest number.
+        p: How often.
+    """
+
+    _functional = F.pad
+
+    def __init__(self, fill: Fill = 0, side_range: Sequence[float] = (1.0, 4.0), p: float = 0.5) -> None:
+        super().__init__(p=p)
+        self.fill = fill
+        self._fill = fills_of(fill)
+        numbers_of(side_range, "side_range", (2,))
+        self.side_range = side_range
+        if side_range[0] < 1.0 or side_range[0] > side_range[1]:
+            raise ValueError(f"Invalid side range provided {side_range}.")
+
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        height, width = query_size(flat_inputs)
+        ratio = self.side_range[0] + torch.rand(1) * (self.side_range[1] - self.side_range[0])
+        more_rows, more_columns = int(height * ratio) - height, int(width * ratio) - width
+        share = torch.rand(2)
+        left, top = int(more_columns * share[0]), int(more_rows * share[1])
+        return {"padding": [left, top, more_columns - left, more_rows - top]}
+
+
+class RandomIoUCrop(Transform):
+    """Takes a random part that shows enough of a box, as in the training of SSD. SanitizeBoundingBoxes belongs after it.
+
+    Args:
+        min_scale: The least share of height and width.
+        max_scale: The largest share.
+        min_aspect_ratio: The least ratio of width to height.
+        max_aspect_ratio: The largest ratio.
+        sampler_options: Overlaps, of which one is chosen, that a box must have with the part; 1 leaves all as it is.
+        trials: How many parts are tried for each.
+    """
+
+    def __init__(
+        self,
+        min_scale: float = 0.3,
+        max_scale: float = 1.0,
+        min_aspect_ratio: float = 0.5,
+        max_aspect_ratio: float = 2.0,
+        sampler_options: list[float] | None = None,
+        trials: int = 40,
+    ) -> None:
+        super().__init__()
+        self.min_scale = min_scale
+        self.max_scale = max_scale
+        self.min_aspect_ratio = min_aspect_ratio
+        self.max_aspect_ratio = max_aspect_ratio
+        self.options = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0] if sampler_options is None else sampler_options
+        self.trials = trials
+
+    def check_inputs(self, flat_inputs: list[Any]) -> None:
+        images = (PIL.Image.Image, tv_tensors.Image, is_pure_tensor)
+        if not (has_all(flat_inputs, tv_tensors.BoundingBoxes) and has_any(flat_inputs, *images)):
+            raise TypeError(
+                f"{type(self).__name__}() requires input sample to contain tensor or PIL images "
+                "and bounding boxes. Sample can also contain masks."
+            )
+
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        size, boxes = query_size(flat_inputs), get_bounding_boxes(flat_inputs)
+        ends = F.convert_bounding_box_format(boxes.as_subclass(torch.Tensor), boxes.format, "XYXY")
+        while True:
+            least = self.options[int(torch.randint(0, len(self.options), (1,)))]
+            if least >= 1.0:
+                return {}
+            for _ in range(self.trials):
+                params = self._part(size, ends, least)
+                if params is not None:
+                    return params
+
+    def _part(self, size: tuple[int, int], ends: torch.Tensor, least: float) -> dict[str, Any] | None:
+        share = self.min_scale + (self.max_scale - self.min_scale) * torch.rand(2)
+        width, height = int(size[1] * share[0]), int(size[0] * share[1])
+        if not self.min_aspect_ratio <= width / height <= self.max_aspect_ratio:
+            return None
+        place = torch.rand(2)
+        left, top = int((size[1] - width) * place[0]), int((size[0] - height) * place[1])
+        if width == 0 or height == 0:
+            return None
+        middle = 0.5 * (ends[..., :2] + ends[..., 2:])
+        part = torch.tensor([left, top, left + width, top + height], device=ends.device)
+        inside = ((middle > part[:2]) & (middle < part[2:])).all(-1)
+        if not inside.any() or overlaps(ends[inside], part).max() < least:
+            return None
+        return {"top": top, "left": left, "height": height, "width": width, "is_within_crop_area": inside}
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        if not params:
+            return inpt
+        window = {name: params[name] for name in ("top", "left", "height", "width")}
+        output = self._call_kernel(F.crop, inpt, **window)
+        if isinstance(output, tv_tensors.BoundingBoxes):
+            output[~params["is_within_crop_area"]] = 0  # which SanitizeBoundingBoxes takes away
+        return output
+
+
+def overlaps(ends: torch.Tensor, part: torch.Tensor) -> torch.Tensor:
+    """What boxes and a part have in common, as a share of what either has."""
+    common = (torch.minimum(ends[:, 2:], part[2:]) - torch.maximum(ends[:, :2], part[:2])).clamp(min=0).prod(-1)
+    areas = (ends[:, 2:] - ends[:, :2]).prod(-1) + (part[2:] - part[:2]).prod()
+    return common / (areas - common)
+
+
+# --- warps ---
+
+
+class RandomRotation(Transform):
+    """Turns by a random angle.
+
+    Args:
+        degrees: The least and the largest angle; one number for both directions.
+        interpolation: How pixels are interpolated.
+        expand: Whether the image grows until all of it is visible.
+        center: What is turned about; by default the middle.
+        fill: What to fill the rest with.
+    """
+
+    _functional = F.rotate
+    _arguments = ("interpolation", "expand", "center")
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        interpolation: Interpolation = "nearest",
+        expand: bool = False,
+        center: list[float] | None = None,
+        fill: Fill = 0,
+    ) -> None:
+        super().__init__()
+        self.degrees = range_of_angles(degrees, "degrees")
+        self.interpolation = interpolation
+        self.expand = expand
+        self.fill = fill
+        self._fill = fills_of(fill)
+        if center is not None:
+            numbers_of(center, "center", (2,))
+        self.center = center
+
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        return {"angle": drawn(*self.degrees)}
+
+
+class RandomAffine(Transform):
+    """Turns, moves, scales and shears at random.
+
+    Args:
+        degrees: The least and the largest angle; one number for both directions.
+        translate: How far it moves at most, in shares of width and height.
+        scale: The least and the largest factor.
+        shear: The least and the largest angle of x, and perhaps those of y.
+        interpolation: How pixels are interpolated.
+        fill: What to fill the rest with.
+        center: What is turned about; by default the middle.
+    """
+
+    _functional = F.affine
+    _arguments = ("interpolation", "center")
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        translate: Sequence[float] | None = None,
+        scale: Sequence[float] | None = None,
+        shear: float | Sequence[float] | None = None,
+        interpolation: Interpolation = "nearest",
+        fill: Fill = 0,
+        center: list[float] | None = None,
+    ) -> None:
+        super().__init__()
+        self.degrees = range_of_angles(degrees, "degrees")
+        if translate is not None:
+            numbers_of(translate, "translate", (2,))
+            if any(not 0.0 <= each <= 1.0 for each in translate):
+                raise ValueError("translation values should be between 0 and 1")
+        self.translate = translate
+        if scale is not None:
+            numbers_of(scale, "scale", (2,))
+            if any(each <= 0 for each in scale):
+                raise ValueError("scale values should be positive")
+        self.scale = scale
+        self.shear = None if shear is None else range_of_angles(shear, "shear", (2, 4))
+        self.interpolation = interpolation
+        self.fill = fill
+        self._fill = fills_of(fill)
+        if center is not None:
+            numbers_of(center, "center", (2,))
+        self.center = center
+
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        height, width = query_size(flat_inputs)
+        angle, translate = drawn(*self.degrees), (0, 0)
+        if self.translate is not None:
+            far = float(self.translate[0] * width), float(self.translate[1] * height)
+            translate = (round(drawn(-far[0], far[0])), round(drawn(-far[1], far[1])))
+        scale = 1.0 if self.scale is None else drawn(*self.scale)
+        shear = [0.0, 0.0]
+        for i in range(0, len(self.shear or ()), 2):
+            shear[i // 2] = drawn(*self.shear[i : i + 2])  # type: ignore[index]
+        return {"angle": angle, "translate": translate, "scale": scale, "shear": tuple(shear)}
+
+
+class RandomPerspective(RandomTransform):
+    """Brings the corners to random places, with probability p.
+
+    Args:
+        distortion_scale: How far they move at most, as a share of half of width and height.
+        p: How often.
+        interpolation: How pixels are interpolated.
+        fill: What to fill the rest with.
+    """
+
+    _functional = F.perspective
+    _arguments = ("interpolation",)
+
+    def __init__(
+        self,
+        distortion_scale: float = 0.5,
+        p: float = 0.5,
+        interpolation: Interpolation = "bilinear",
+        fill: Fill = 0,
+    ) -> None:
+        super().__init__(p=p)
+        if not 0 <= distortion_scale <= 1:
+            raise ValueError("Argument distortion_scale value should be between 0 and 1")
+        self.distortion_scale = distortion_scale
+        self.interpolation = interpolation
+        self.fill = fill
+        self._fill = fills_of(fill)
+
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        height, width = query_size(flat_inputs)
+        rows = int(self.distortion_scale * (height // 2))
+        columns = int(self.distortion_scale * (width // 2))
+        right, bottom = width - 1, height - 1
+        corners = [[0, 0], [right, 0], [right, bottom], [0, bottom]]
+        places = []
+        for x, y in corners:
+            column = _whole(x - columns, x) if x else _whole(0, columns)
+            row = _whole(y - rows, y) if y else _whole(0, rows)
+            places.append([column, row])
+        coefficients = perspective_coefficients(corners, places)
+        return {"startpoints": None, "endpoints": None, "coefficients": coefficients}
+
+
+class ElasticTransform(Transform):
+    """Moves each pixel by a smooth random field.
+
+    Args:
+        alpha: How far.
+        sigma: How smooth the field is.
+        interpolation: How pixels are interpolated.
+        fill: What to fill the rest with.
+    """
+
+    _functional = F.elastic
+    _arguments = ("interpolation",)
+
+    def __init__(
+        self,
+        alpha: float | Sequence[float] = 50.0,
+        sigma: float | Sequence[float] = 5.0,
+        interpolation: Interpolation = "bilinear",
+        fill: Fill = 0,
+    ) -> None:
+        super().__init__()
+        self.alpha = pair_of(alpha, "alpha")
+        self.sigma = pair_of(sigma, "sigma")
+        self.interpolation = interpolation
+        self.fill = fill
+        self._fill = fills_of(fill)
+
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        height, width = query_size(flat_inputs)
+        fields = []
+        for alpha, sigma, extent in zip(self.alpha, self.sigma, (width, height), strict=True):
+            field = torch.rand(1, 1, height, width) * 2 - 1
+            if sigma > 0.0:
+                field = self._call_kernel(F.gaussian_blur, field, [int(8 * sigma + 1) // 2 * 2 + 1] * 2, list(self.sigma))
+            fields.append(field * alpha / extent)
+        return {"displacement": torch.cat(fields, 1).permute(0, 2, 3, 1)}
+
+
+class GaussianBlur(Transform):
+    """Blurs with a random deviation.
+
+    Args:
+        kernel_size: The size of the window, odd: of x and y, or one number for both.
+        sigma: The least and the largest deviation, or one number.
+    """
+
+    _functional = F.gaussian_blur
+    _arguments = ("kernel_size",)
+
+    def __init__(self, kernel_size: int | Sequence[int], sigma: float | Sequence[float] = (0.1, 2.0)) -> None:
+        super().__init__()
+        self.kernel_size = size_of(kernel_size, "Kernel size should be a tuple/list of two integers")
+        if any(size <= 0 or size % 2 == 0 for size in self.kernel_size):
+            raise ValueError("Kernel size value should be an odd and positive number.")
+        self.sigma = pair_of(sigma, "sigma")
+        if not 0.0 < self.sigma[0] <= self.sigma[1]:
+            raise ValueError(f"sigma values should be positive and of the form (min, max). Got {self.sigma}")
+
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        return {"sigma": [drawn(*self.sigma)] * 2}
