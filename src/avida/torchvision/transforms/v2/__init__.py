@@ -87,6 +87,24 @@ from avida.torchvision.transforms.v2._types import ToPureTensor as ToPureTensor
 from avida.torchvision.transforms.v2._types import ToTensor as ToTensor
 from avida.torchvision.transforms.v2._types import UniformTemporalSubsample as UniformTemporalSubsample
 
+_HAVE_GET_PARAMS = (
+    "AutoAugment ColorJitter ElasticTransform GaussianBlur RandomAffine RandomCrop RandomErasing RandomPerspective "
+    "RandomResizedCrop RandomRotation"
+).split()
+
+
+def _draws_as_theirs(name: str) -> staticmethod[..., Any]:
+    """`get_params` of the first set of transforms."""
+
+    def get_params(*args: Any, **kwargs: Any) -> Any:
+        return _theirs.from_torchvision(f"transforms.{name}").get_params(*args, **kwargs)
+
+    return staticmethod(get_params)
+
+
+for _name in _HAVE_GET_PARAMS:
+    setattr(globals()[_name], "get_params", _draws_as_theirs(_name))  # noqa: B010
+
 
 def __getattr__(name: str) -> Any:
     return _theirs.attribute_of("transforms.v2", name)

@@ -17,7 +17,7 @@ from avida.torchvision.transforms.v2.functional._dispatch import IMAGES, functio
 from avida.torchvision.transforms.v2.functional._operators import PIL_MODES, can_run, run, run_on_pil
 
 _GRAY = (0.2989, 0.587, 0.114)
-_OTHER = "avida's operators take uint8 and float32 in memory, outside of autograd"
+_OTHER = "avida's operator takes uint8 and float32 in memory, outside of autograd"
 
 
 def _adjusted(image: torch.Tensor, name: str, factor: float) -> torch.Tensor | None:
@@ -47,6 +47,20 @@ def _adjusted_pil(image: PIL.Image.Image, name: str, factor: float, enhance: Any
     return enhance(image).enhance(factor)
 
 
+def _gray(image: torch.Tensor) -> torch.Tensor:
+    """One channel, of floats where the image has whole numbers."""
+    if image.shape[-3] == 1:
+        return image if image.is_floating_point() else image.float()
+    red, green, blue = image.unbind(-3)
+    return red.mul(_GRAY[0]).add_(green, alpha=_GRAY[1]).add_(blue, alpha=_GRAY[2]).unsqueeze(-3)
+
+
+def _blended(image: torch.Tensor, other: torch.Tensor, factor: float) -> torch.Tensor:
+    """Between another image, at 0, and the image, at 1, and beyond: for what the operator does not take."""
+    made = image.mul(float(factor)).add(other, alpha=1.0 - factor)
+    return made.clamp_(0, most_of(image.dtype)).to(image.dtype)
+
+
 # --- to and from gray ---
 
 
@@ -64,8 +78,7 @@ def rgb_to_grayscale_image(image: torch.Tensor, num_output_channels: int = 1) ->
         return grayscale_to_rgb_image(image)
     if image.shape[-3] == 1:
         return image.clone()
-    red, green, blue = image.unbind(-3)
-    gray = red.mul(_GRAY[0]).add_(green, alpha=_GRAY[1]).add_(blue, alpha=_GRAY[2]).unsqueeze(-3).to(image.dtype)
+    gray = _gray(image).to(image.dtype)
     return gray.expand(*image.shape[:-3], num_output_channels, *image.shape[-2:]).contiguous()
 
 
@@ -113,9 +126,7 @@ def adjust_brightness(inpt: torch.Tensor, brightness_factor: float) -> torch.Ten
 def adjust_brightness_image(image: torch.Tensor, brightness_factor: float) -> torch.Tensor:
     _check_colours(image, "brightness_factor", brightness_factor)
     made = _adjusted(image, "brightness", brightness_factor)
-    if made is None:
-        made = their_functional("adjust_brightness_image", _OTHER)(image, brightness_factor)
-    return made
+    return _blended(image, torch.zeros((), device=image.device), brightness_factor) if made is None else made
 
 
 @kernel(adjust_brightness, PIL.Image.Image)
@@ -133,9 +144,11 @@ def adjust_contrast(inpt: torch.Tensor, contrast_factor: float) -> torch.Tensor:
 def adjust_contrast_image(image: torch.Tensor, contrast_factor: float) -> torch.Tensor:
     _check_colours(image, "contrast_factor", contrast_factor)
     made = _adjusted(image, "contrast", contrast_factor)
-    if made is None:
-        made = their_functional("adjust_contrast_image", _OTHER)(image, contrast_factor)
-    return made
+    if made is not None:
+        return made
+    gray = _gray(image)
+    mean = (gray if image.is_floating_point() else gray.floor()).mean((-3, -2, -1), keepdim=True)
+    return _blended(image, mean, contrast_factor)
 
 
 @kernel(adjust_contrast, PIL.Image.Image)
@@ -155,9 +168,10 @@ def adjust_saturation_image(image: torch.Tensor, saturation_factor: float) -> to
     if image.shape[-3] == 1:
         return image
     made = _adjusted(image, "saturation", saturation_factor)
-    if made is None:
-        made = their_functional("adjust_saturation_image", _OTHER)(image, saturation_factor)
-    return made
+    if made is not None:
+        return made
+    gray = _gray(image)
+    return _blended(image, gray if image.is_floating_point() else gray.floor(), saturation_factor)
 
 
 @kernel(adjust_saturation, PIL.Image.Image)
