@@ -484,31 +484,30 @@ class RandomIoUCrop(Transform):
 
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         size, boxes = query_size(flat_inputs), get_bounding_boxes(flat_inputs)
-        ends = F.convert_bounding_box_format(boxes.as_subclass(torch.Tensor), boxes.format, "XYXY")
+        ends = F.convert_bounding_box_format(boxes.as_subclass(torch.Tensor), boxes.format, "XYXY").tolist()
         while True:
             least = self.options[int(torch.randint(0, len(self.options), (1,)))]
             if least >= 1.0:
                 return {}
             for _ in range(self.trials):
-                params = self._part(size, ends, least)
-                if params is not None:
-                    return params
+                part = self._part(size)
+                inside = [part is not None and _has_middle(part, each) for each in ends]
+                if part is None or not any(inside):
+                    continue
+                if max(_overlap(part, each) for each, is_inside in zip(ends, inside, strict=True) if is_inside) >= least:
+                    left, top, right, bottom = part
+                    window = {"top": top, "left": left, "height": bottom - top, "width": right - left}
+                    return {**window, "is_within_crop_area": torch.tensor(inside, device=boxes.device)}
 
-    def _part(self, size: tuple[int, int], ends: torch.Tensor, least: float) -> dict[str, Any] | None:
-        share = self.min_scale + (self.max_scale - self.min_scale) * torch.rand(2)
+    def _part(self, size: tuple[int, int]) -> list[int] | None:
+        """Ends of a random part; None where it has another shape than is asked for."""
+        share = (self.min_scale + (self.max_scale - self.min_scale) * torch.rand(2)).tolist()
         width, height = int(size[1] * share[0]), int(size[0] * share[1])
         if not self.min_aspect_ratio <= width / height <= self.max_aspect_ratio:
             return None
-        place = torch.rand(2)
+        place = torch.rand(2).tolist()
         left, top = int((size[1] - width) * place[0]), int((size[0] - height) * place[1])
-        if width == 0 or height == 0:
-            return None
-        middle = 0.5 * (ends[..., :2] + ends[..., 2:])
-        part = torch.tensor([left, top, left + width, top + height], device=ends.device)
-        inside = ((middle > part[:2]) & (middle < part[2:])).all(-1)
-        if not inside.any() or overlaps(ends[inside], part).max() < least:
-            return None
-        return {"top": top, "left": left, "height": height, "width": width, "is_within_crop_area": inside}
+        return [left, top, left + width, top + height] if width and height else None
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         if not params:
@@ -520,11 +519,18 @@ class RandomIoUCrop(Transform):
         return output
 
 
-def overlaps(ends: torch.Tensor, part: torch.Tensor) -> torch.Tensor:
-    """What boxes and a part have in common, as a share of what either has."""
-    common = (torch.minimum(ends[:, 2:], part[2:]) - torch.maximum(ends[:, :2], part[:2])).clamp(min=0).prod(-1)
-    areas = (ends[:, 2:] - ends[:, :2]).prod(-1) + (part[2:] - part[:2]).prod()
-    return common / (areas - common)
+def _has_middle(part: list[int], box: list[float]) -> bool:
+    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    return part[0] < x < part[2] and part[1] < y < part[3]
+
+
+def _overlap(part: list[int], box: list[float]) -> float:
+    """What a part and a box have in common, as a share of what either has."""
+    width = min(part[2], box[2]) - max(part[0], box[0])
+    height = min(part[3], box[3]) - max(part[1], box[1])
+    common = max(0.0, width) * max(0.0, height)
+    either = (part[2] - part[0]) * (part[3] - part[1]) + (box[2] - box[0]) * (box[3] - box[1]) - common
+    return common / either
 
 
 # --- warps ---

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import PIL.Image
 import PIL.ImageEnhance
 import PIL.ImageOps
@@ -12,7 +13,6 @@ import torch
 
 from avida.torchvision import tv_tensors
 from avida.torchvision.transforms.v2.functional._conversions import bits_of, most_of, to_dtype_image
-from avida.torchvision.transforms.v2.functional._crops import _through_tensor
 from avida.torchvision.transforms.v2.functional._dispatch import IMAGES, functional, kernel, their_functional
 from avida.torchvision.transforms.v2.functional._operators import PIL_MODES, can_run, run, run_on_pil
 
@@ -79,7 +79,7 @@ def rgb_to_grayscale_image(image: torch.Tensor, num_output_channels: int = 1) ->
     if image.shape[-3] == 1:
         return image.clone()
     gray = _gray(image).to(image.dtype)
-    return gray.expand(*image.shape[:-3], num_output_channels, *image.shape[-2:]).contiguous()
+    return gray.expand(*image.shape[:-3], num_output_channels, *image.shape[-2:])
 
 
 @kernel(rgb_to_grayscale, PIL.Image.Image)
@@ -272,16 +272,14 @@ def adjust_sharpness_image(image: torch.Tensor, sharpness_factor: float) -> torc
     if image.numel() == 0 or height <= 2 or width <= 2:
         return image
     exact = image if image.is_floating_point() else image.float()
-    frames = exact.reshape(-1, 1, height, width)
-    window = torch.ones(1, 1, 3, 3, dtype=frames.dtype, device=frames.device)
-    window[0, 0, 1, 1] = 5.0
-    inner = torch.nn.functional.conv2d(frames, window / 13)
+    rows = exact[..., :-2, :] + exact[..., 1:-1, :] + exact[..., 2:, :]
+    inner = (rows[..., :-2] + rows[..., 1:-1]).add_(rows[..., 2:])
+    inner = inner.add_(exact[..., 1:-1, 1:-1], alpha=4.0).mul_(1.0 / 13)
     if not image.is_floating_point():
-        inner = inner.round_()
-    made = frames.clone()
-    blend = made[..., 1:-1, 1:-1]
-    blend.add_(inner - blend, alpha=1.0 - sharpness_factor)
-    return made.clamp_(0, most_of(image.dtype)).to(image.dtype).reshape(image.shape)
+        inner.round_()
+    made = exact.clone() if exact is image else exact
+    made[..., 1:-1, 1:-1].lerp_(inner, 1.0 - sharpness_factor)
+    return made.clamp_(0, most_of(image.dtype)).to(image.dtype)
 
 
 @kernel(adjust_sharpness, PIL.Image.Image)
@@ -365,22 +363,13 @@ def equalize(inpt: torch.Tensor) -> torch.Tensor:
 
 @kernel(equalize, *IMAGES)
 def equalize_image(image: torch.Tensor) -> torch.Tensor:
-    """In Pillow's arithmetic, which is not the one of avida's `equalize`: a table from the histogram of each channel."""
+    """By Pillow: the tables of avida's `equalize` are others."""
     if image.numel() == 0:
         return image
     exact = to_dtype_image(image, torch.uint8, scale=True)
-    planes = exact.reshape(-1, exact.shape[-2] * exact.shape[-1])
-    made = torch.empty_like(planes)
-    for plane, target in zip(planes, made, strict=True):
-        counts = torch.bincount(plane, minlength=256)
-        sums = counts.cumsum(0)
-        last = int(counts.nonzero()[-1])
-        step = int(sums[-1] - counts[last]) // 255
-        if step == 0:
-            target.copy_(plane)
-            continue
-        table = torch.cat([sums.new_zeros(1), sums[:-1]]).add_(step // 2).div_(step, rounding_mode="floor")
-        target.copy_(table.clamp_(0, 255).to(torch.uint8)[plane.int()])
+    planes = exact.reshape(-1, *exact.shape[-2:]).cpu().numpy()
+    equal = [np.asarray(PIL.ImageOps.equalize(PIL.Image.fromarray(plane))) for plane in planes]
+    made = torch.from_numpy(np.stack(equal)).to(image.device)
     return to_dtype_image(made.reshape(exact.shape), image.dtype, scale=True)
 
 
@@ -421,12 +410,16 @@ def permute_channels_image(image: torch.Tensor, permutation: list[int]) -> torch
         raise ValueError(
             f"Length of permutation does not match number of channels: {len(permutation)} != {image.shape[-3]}"
         )
-    return image[..., permutation, :, :] if image.numel() else image
+    order = torch.as_tensor(permutation, device=image.device)
+    return image.index_select(-3, order) if image.numel() else image
 
 
 @kernel(permute_channels, PIL.Image.Image)
 def _permute_channels_pil(image: PIL.Image.Image, permutation: list[int]) -> PIL.Image.Image:
-    return _through_tensor(image, lambda pixels: permute_channels_image(pixels, permutation))
+    bands = image.split()
+    if len(permutation) != len(bands):
+        raise ValueError(f"Length of permutation does not match number of channels: {len(permutation)} != {len(bands)}")
+    return PIL.Image.merge(image.mode, [bands[i] for i in permutation])
 
 
 adjust_brightness_video, adjust_contrast_video = adjust_brightness_image, adjust_contrast_image

@@ -41,14 +41,20 @@ def vertical_flip(inpt: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError
 
 
+def _dense(image: torch.Tensor) -> torch.Tensor:
+    """A part of an image is copied first: PyTorch flips what is not dense very slowly."""
+    parts = image.ndim >= 3 and not image.is_contiguous() and not image.movedim(-3, -1).is_contiguous()
+    return image.contiguous() if parts else image
+
+
 @kernel(horizontal_flip, *IMAGES, tv_tensors.Mask)
 def horizontal_flip_image(image: torch.Tensor) -> torch.Tensor:
-    return image.flip(-1)
+    return _dense(image).flip(-1)
 
 
 @kernel(vertical_flip, *IMAGES, tv_tensors.Mask)
 def vertical_flip_image(image: torch.Tensor) -> torch.Tensor:
-    return image.flip(-2)
+    return _dense(image).flip(-2)
 
 
 @kernel(horizontal_flip, PIL.Image.Image)

@@ -36,21 +36,40 @@ _ENDS = tv_tensors.BoundingBoxFormat.XYXY
 # --- where pixels come from ---
 
 
+Matrix = list[float]  # 3 x 3, by rows: small matrices are faster in plain Python
+
+
 def _affine_matrix(
     center: Sequence[float], angle: float, translate: Sequence[float], scale: float, shear: Sequence[float]
-) -> torch.Tensor:
-    """The 3 x 3 matrix that brings positions of the input to the output: shear, rotation and scale about a centre."""
+) -> Matrix:
+    """What brings positions of the input to the output: shear, rotation and scale about a centre."""
     turn, shear_x, shear_y = math.radians(angle), math.radians(shear[0]), math.radians(shear[1])
     a = math.cos(turn - shear_y) / math.cos(shear_y)
     c = math.sin(turn - shear_y) / math.cos(shear_y)
     b = -a * math.tan(shear_x) - math.sin(turn)
     d = -c * math.tan(shear_x) + math.cos(turn)
-    linear = torch.tensor([[a, b], [c, d]], dtype=torch.float64) * scale
-    middle = torch.tensor(center, dtype=torch.float64)
-    moved = middle + torch.tensor(translate, dtype=torch.float64) - linear @ middle
-    matrix = torch.eye(3, dtype=torch.float64)
-    matrix[:2, :2], matrix[:2, 2] = linear, moved
-    return matrix
+    a, b, c, d = a * scale, b * scale, c * scale, d * scale
+    x, y = center
+    return [a, b, x + translate[0] - a * x - b * y, c, d, y + translate[1] - c * x - d * y, 0.0, 0.0, 1.0]
+
+
+def _inverse(matrix: Matrix) -> Matrix:
+    a, b, c, d, e, f, g, h, i = matrix
+    determinant = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
+    if determinant == 0:
+        raise RuntimeError(f"expected a matrix that can be inverted, got {matrix}")
+    adjugate = [e * i - f * h, c * h - b * i, b * f - c * e, f * g - d * i, a * i - c * g, c * d - a * f]
+    adjugate += [d * h - e * g, b * g - a * h, a * e - b * d]
+    return [each / determinant for each in adjugate]
+
+
+def _shifted(matrix: Matrix, x: float, y: float) -> Matrix:
+    """An affine matrix, and then a translation."""
+    return [*matrix[:2], matrix[2] + x, *matrix[3:5], matrix[5] + y, *matrix[6:]]
+
+
+def _on_points(matrix: Matrix) -> torch.Tensor:
+    return torch.tensor(matrix, dtype=torch.float64).reshape(3, 3)
 
 
 def _about(center: Any, size: Any) -> list[float]:
@@ -94,7 +113,7 @@ def _check_fill(image: torch.Tensor, fill: Fill, mode: InterpolationMode) -> Non
 
 
 def _warped(
-    image: torch.Tensor, inverse: torch.Tensor, mode: InterpolationMode, fill: Fill, size: Sequence[int]
+    image: torch.Tensor, inverse: Matrix, mode: InterpolationMode, fill: Fill, size: Sequence[int]
 ) -> torch.Tensor:
     """An image whose pixels come from where a matrix brings the corners of the output's pixels."""
     _check_fill(image, fill, mode)
@@ -103,16 +122,16 @@ def _warped(
     height, width = size
     dtype = image.dtype if image.is_floating_point() else torch.float32
     y, x = torch.meshgrid(torch.arange(height) + 0.5, torch.arange(width) + 0.5, indexing="ij")
-    places = torch.stack([x, y, torch.ones_like(x)], -1).double() @ inverse.T
+    places = torch.stack([x, y, torch.ones_like(x)], -1).double() @ _on_points(inverse).T
     places = places[..., :2] / places[..., 2:]
     grid = places / torch.tensor([image.shape[-1] / 2, image.shape[-2] / 2]) - 1
     return _sampled(image, grid[None].to(device=image.device, dtype=dtype), mode, fill)
 
 
-def _warp_arguments(inverse: torch.Tensor, mode: InterpolationMode, fill: Fill, size: Sequence[int]) -> dict[str, Any]:
+def _warp_arguments(inverse: Matrix, mode: InterpolationMode, fill: Fill, size: Sequence[int]) -> dict[str, Any]:
     colours = [0.0] if fill is None else [float(fill)] if isinstance(fill, (int, float)) else [float(x) for x in fill]
     return {
-        "matrix": inverse.flatten().tolist(),
+        "matrix": inverse,
         "size": [float(size[0]), float(size[1])],
         "interp_type": 0 if mode == _NEAREST else 1,
         "fill_value": colours,
@@ -140,7 +159,7 @@ def _sampled(image: torch.Tensor, grid: torch.Tensor, mode: InterpolationMode, f
 
 
 def _warped_pil(
-    image: PIL.Image.Image, inverse: torch.Tensor, kind: Any, mode: InterpolationMode, fill: Fill
+    image: PIL.Image.Image, inverse: Matrix, kind: Any, mode: InterpolationMode, fill: Fill
 ) -> PIL.Image.Image:
     """Pillow picks nearest neighbours fast; the operator interpolates faster, and in more exact arithmetic."""
     colour = pil_colour(fill, image, "fill")
@@ -149,7 +168,7 @@ def _warped_pil(
         numbers = colour if isinstance(colour, tuple) else [colour]
         arguments = _warp_arguments(inverse, mode, [float(number) for number in numbers], size)
         return run_on_pil("experimental.warp_perspective", image, **arguments)
-    numbers = (inverse / inverse[2, 2]).flatten().tolist()
+    numbers = [each / inverse[8] for each in inverse]
     count = 6 if kind == PIL.Image.Transform.AFFINE else 8
     return image.transform(image.size, kind, numbers[:count], pil_number(mode), fillcolor=colour)
 
@@ -187,7 +206,7 @@ def affine_image(
     angle, translate, shear = _checked(angle, translate, scale, shear, center)
     size = image.shape[-2:]
     matrix = _affine_matrix(_about(center, size), angle, translate, scale, shear)
-    return _warped(image, torch.linalg.inv(matrix), mode, fill, size)
+    return _warped(image, _inverse(matrix), mode, fill, size)
 
 
 @kernel(affine, PIL.Image.Image)
@@ -204,7 +223,7 @@ def _affine_pil(
     mode = mode_of(interpolation)
     angle, translate, shear = _checked(angle, translate, scale, shear, center)
     matrix = _affine_matrix(_about(center, (image.height, image.width)), angle, translate, scale, shear)
-    return _warped_pil(image, torch.linalg.inv(matrix), PIL.Image.Transform.AFFINE, mode, fill)
+    return _warped_pil(image, _inverse(matrix), PIL.Image.Transform.AFFINE, mode, fill)
 
 
 @annotation_kernel(affine, tv_tensors.Mask)
@@ -243,11 +262,11 @@ def affine_bounding_boxes(
     return _moved(bounding_boxes, format, canvas_size, matrix, clamping_mode).to(bounding_boxes.dtype)
 
 
-def _moved(boxes: torch.Tensor, format: Any, canvas_size: Size, matrix: torch.Tensor, mode: str | None) -> torch.Tensor:
+def _moved(boxes: torch.Tensor, format: Any, canvas_size: Size, matrix: Matrix, mode: str | None) -> torch.Tensor:
     """Boxes whose corners a matrix has moved, and what is inside of the image; whole numbers as floats."""
     if boxes.numel() == 0:
         return boxes
-    made = clamped(move_boxes(boxes, format, lambda points: move_points(points, matrix)), _ENDS, canvas_size, mode)
+    made = clamped(move_boxes(boxes, format, lambda points: move_points(points, _on_points(matrix))), _ENDS, canvas_size, mode)
     return from_ends(made, format).reshape(boxes.shape)
 
 
@@ -263,7 +282,7 @@ def affine_keypoints(
 ) -> tuple[torch.Tensor, Size]:
     angle, translate, shear = _checked(angle, translate, scale, shear, center)
     matrix = _affine_matrix(_about(center, canvas_size), angle, translate, scale, shear)
-    return move_points(keypoints, matrix).to(keypoints.dtype), canvas_size
+    return move_points(keypoints, _on_points(matrix)).to(keypoints.dtype), canvas_size
 
 
 # --- rotation ---
@@ -282,17 +301,17 @@ def rotate(
     raise NotImplementedError
 
 
-def _rotation(angle: float, now: Any, expand: bool, center: Any) -> tuple[torch.Tensor, Size]:
+def _rotation(angle: float, now: Any, expand: bool, center: Any) -> tuple[Matrix, Size]:
     """Where pixels go, and the size of the output."""
     matrix = _affine_matrix(_about(center, now), -angle, [0.0, 0.0], 1.0, [0.0, 0.0])
     if not expand:
         return matrix, (now[0], now[1])
     # Corners, from the middle of the image: a little over a whole number is still that number.
-    half = torch.tensor([now[1] / 2, now[0] / 2], dtype=torch.float64)
-    corners = torch.tensor([[-1, -1], [-1, 1], [1, 1], [1, -1]], dtype=torch.float64) * half
-    offset = torch.tensor(_about(center, now), dtype=torch.float64) - half
-    inverse = _affine_matrix(offset.tolist(), angle, [0.0, 0.0], 1.0, [0.0, 0.0])
-    places = (move_points(corners.float(), inverse) + half.float()).float()
+    half = torch.tensor([now[1] / 2, now[0] / 2])
+    corners = torch.tensor([[-1.0, -1], [-1, 1], [1, 1], [1, -1]]) * half
+    offset = (torch.tensor(_about(center, now)) - half).tolist()
+    inverse = _affine_matrix(offset, angle, [0.0, 0.0], 1.0, [0.0, 0.0])
+    places = move_points(corners, _on_points(inverse)) + half
     low = ((places.amin(0) * 1e4).trunc() * 1e-4).floor()
     high = ((places.amax(0) * 1e4).trunc() * 1e-4).ceil()
     width, height = (int(each) for each in high - low)
@@ -316,10 +335,8 @@ def rotate_image(
             return torch.rot90(image, int(angle // 90), (-2, -1))
     matrix, size = _rotation(angle, image.shape[-2:], expand, center)
     if expand:  # the middle of the image comes to the middle of the output
-        shift = torch.eye(3, dtype=torch.float64)
-        shift[0, 2], shift[1, 2] = (size[1] - image.shape[-1]) / 2, (size[0] - image.shape[-2]) / 2
-        matrix = shift @ matrix
-    return _warped(image, torch.linalg.inv(matrix), mode, fill, size)
+        matrix = _shifted(matrix, (size[1] - image.shape[-1]) / 2, (size[0] - image.shape[-2]) / 2)
+    return _warped(image, _inverse(matrix), mode, fill, size)
 
 
 @kernel(rotate, PIL.Image.Image)
@@ -334,7 +351,7 @@ def _rotate_pil(
     mode = mode_of(interpolation)
     if mode == _BILINEAR and not expand and angle % 90:
         matrix, _ = _rotation(angle, (image.height, image.width), False, center)
-        return _warped_pil(image, torch.linalg.inv(matrix), PIL.Image.Transform.AFFINE, mode, fill)
+        return _warped_pil(image, _inverse(matrix), PIL.Image.Transform.AFFINE, mode, fill)
     middle: Any = None if center is None else tuple(center)
     colour = pil_colour(fill, image, "fill")
     return image.rotate(angle, pil_number(mode), expand=expand, center=middle, fillcolor=colour)
@@ -351,14 +368,13 @@ def rotate_mask(
     return with_channel(mask, lambda image: rotate_image(image, angle, _NEAREST, expand, center, fill))
 
 
-def _rotation_of_points(canvas_size: Size, angle: float, expand: bool, center: Any) -> tuple[torch.Tensor, Size]:
+def _rotation_of_points(canvas_size: Size, angle: float, expand: bool, center: Any) -> tuple[Matrix, Size]:
     matrix, size = _rotation(angle, canvas_size, expand, center)
     if expand:
         height, width = canvas_size
-        corners = move_points(torch.tensor([[0, 0], [0, height], [width, height], [width, 0]]).double(), matrix)
-        shift = torch.eye(3, dtype=torch.float64)
-        shift[:2, 2] = -corners.amin(0)
-        matrix = shift @ matrix
+        corners = torch.tensor([[0, 0], [0, height], [width, height], [width, 0]]).double()
+        x, y = move_points(corners, _on_points(matrix)).amin(0).tolist()
+        matrix = _shifted(matrix, -x, -y)
     return matrix, size
 
 
@@ -390,7 +406,7 @@ def rotate_keypoints(
     center: list[float] | None = None,
 ) -> tuple[torch.Tensor, Size]:
     matrix, size = _rotation_of_points(canvas_size, angle, expand, center)
-    return move_points(keypoints, matrix).to(keypoints.dtype), size
+    return move_points(keypoints, _on_points(matrix)).to(keypoints.dtype), size
 
 
 # --- perspective ---
@@ -423,7 +439,7 @@ def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
     return solved.solution.float().tolist()
 
 
-def _way_back(startpoints: Any, endpoints: Any, coefficients: Any) -> torch.Tensor:
+def _way_back(startpoints: Any, endpoints: Any, coefficients: Any) -> Matrix:
     if coefficients is not None:
         if startpoints is not None and endpoints is not None:
             raise ValueError("The startpoints/endpoints and the coefficients shouldn't be defined concurrently.")
@@ -433,7 +449,7 @@ def _way_back(startpoints: Any, endpoints: Any, coefficients: Any) -> torch.Tens
         raise ValueError("Either the startpoints/endpoints or the coefficients must have non `None` values.")
     else:
         coefficients = perspective_coefficients(startpoints, endpoints)
-    return torch.tensor([*coefficients, 1.0], dtype=torch.float64).reshape(3, 3)
+    return [*(float(each) for each in coefficients), 1.0]
 
 
 @kernel(perspective, *IMAGES)
@@ -491,7 +507,7 @@ def perspective_bounding_boxes(
             bounding_boxes, format, canvas_size, startpoints, endpoints, coefficients, clamping_mode=clamping_mode
         )
     ends = to_ends(bounding_boxes, format)
-    made = _moved(ends, _ENDS, canvas_size, torch.linalg.inv(inverse), clamping_mode)
+    made = _moved(ends, _ENDS, canvas_size, _inverse(inverse), clamping_mode)
     return from_ends(made, format).to(bounding_boxes.dtype)
 
 
@@ -503,8 +519,8 @@ def perspective_keypoints(
     endpoints: list[list[int]] | None,
     coefficients: list[float] | None = None,
 ) -> torch.Tensor:
-    matrix = torch.linalg.inv(_way_back(startpoints, endpoints, coefficients))
-    return move_points(keypoints, matrix).to(keypoints.dtype)
+    matrix = _inverse(_way_back(startpoints, endpoints, coefficients))
+    return move_points(keypoints, _on_points(matrix)).to(keypoints.dtype)
 
 
 affine_video, rotate_video, perspective_video = affine_image, rotate_image, perspective_image
