@@ -19,10 +19,9 @@ import PIL.Image
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
-from tests.torchvision.oracle import torchvision
-
 import avida
 from avida.torchvision.transforms import v2 as ours
+from tests.torchvision.oracle import torchvision
 
 theirs: Any = torchvision.transforms.v2
 tv_tensors: Any = torchvision.tv_tensors

@@ -21,7 +21,9 @@ def _imported() -> Any:
     registrations = FOLDER / "torchvision" / "_meta_registrations.py"
     if not registrations.exists():
         raise ModuleNotFoundError(f"expected torchvision in {FOLDER}; `make torchvision` installs it there")
-    for name in sorted(set(re.findall(r'register_(?:meta|fake)\("(?:torchvision::)?(\w+)"', registrations.read_text()))):
+    for name in sorted(
+        set(re.findall(r'register_(?:meta|fake)\("(?:torchvision::)?(\w+)"', registrations.read_text()))
+    ):
         _OPERATORS.define(f"{name}(Tensor x) -> Tensor")
     sys.path.append(str(FOLDER))
     try:

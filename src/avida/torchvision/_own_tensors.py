@@ -47,7 +47,7 @@ class TVTensor(torch.Tensor):
             return NotImplemented
         with torch._C.DisableTorchFunctionSubclass():
             output = func(*args, **(kwargs or {}))
-        if not (_keeps_all or func in _KEEPING or func.__name__.endswith("_") and isinstance(output, cls)):
+        if not (_keeps_all or func in _KEEPING or (func.__name__.endswith("_") and isinstance(output, cls))):
             if func.__name__.endswith("_") and not func.__name__.endswith("__"):
                 return args[0] if output is args[0] else output
             return output.as_subclass(torch.Tensor) if isinstance(output, cls) else output
@@ -88,7 +88,7 @@ class _Pixels(TVTensor):
 
             data = pil_to_tensor(data)
         tensor = cls._tensor(data, dtype, device, requires_grad)
-        if cls is Video and tensor.ndim < 4 or tensor.ndim < 2:
+        if (cls is Video and tensor.ndim < 4) or tensor.ndim < 2:
             raise ValueError(f"{cls.__name__}: expected at least {max(2, cls._least_axes)} axes, got {tensor.ndim}")
         return (tensor[None] if tensor.ndim < cls._least_axes else tensor).as_subclass(cls)
 

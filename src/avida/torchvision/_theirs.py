@@ -19,7 +19,12 @@ def torchvision() -> ModuleType | None:
         return None  # a failed import takes long, and would fail again
     try:
         found = importlib.import_module("torchvision")
-    except (ImportError, RuntimeError, OSError, AttributeError) as error:  # a build for another PyTorch raises any of them
+    except (
+        ImportError,
+        RuntimeError,
+        OSError,
+        AttributeError,
+    ) as error:  # the last three: for another PyTorch
         _why_not, found = error, None
     _looked = True
     return found

@@ -21,22 +21,16 @@ if TYPE_CHECKING or _theirs.torchvision() is None:
     from avida.torchvision._own_tensors import set_return_type as set_return_type
     from avida.torchvision._own_tensors import wrap as wrap
 else:
-    from torchvision.tv_tensors import (
-        BoundingBoxes,
-        BoundingBoxFormat,
-        Image,
-        KeyPoints,
-        Mask,
-        TVTensor,
-        Video,
-        set_return_type,
-        wrap,
-    )
-
-    try:
-        from torchvision.tv_tensors import is_rotated_bounding_format
-    except ImportError:  # before torchvision 0.23
-        from avida.torchvision._own_tensors import is_rotated_bounding_format
+    from torchvision.tv_tensors import BoundingBoxes as BoundingBoxes
+    from torchvision.tv_tensors import BoundingBoxFormat as BoundingBoxFormat
+    from torchvision.tv_tensors import Image as Image
+    from torchvision.tv_tensors import KeyPoints as KeyPoints
+    from torchvision.tv_tensors import Mask as Mask
+    from torchvision.tv_tensors import TVTensor as TVTensor
+    from torchvision.tv_tensors import Video as Video
+    from torchvision.tv_tensors import is_rotated_bounding_format as is_rotated_bounding_format
+    from torchvision.tv_tensors import set_return_type as set_return_type
+    from torchvision.tv_tensors import wrap as wrap
 
 
 def __getattr__(name: str) -> Any:  # wrap_dataset_for_transforms_v2, for one

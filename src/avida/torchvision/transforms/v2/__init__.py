@@ -26,10 +26,10 @@ from avida.torchvision.transforms.v2._automatic import AutoAugment as AutoAugmen
 from avida.torchvision.transforms.v2._automatic import AutoAugmentPolicy as AutoAugmentPolicy
 from avida.torchvision.transforms.v2._automatic import RandAugment as RandAugment
 from avida.torchvision.transforms.v2._automatic import TrivialAugmentWide as TrivialAugmentWide
+from avida.torchvision.transforms.v2._colors import RGB as RGB
 from avida.torchvision.transforms.v2._colors import ColorJitter as ColorJitter
 from avida.torchvision.transforms.v2._colors import GaussianNoise as GaussianNoise
 from avida.torchvision.transforms.v2._colors import Grayscale as Grayscale
-from avida.torchvision.transforms.v2._colors import RGB as RGB
 from avida.torchvision.transforms.v2._colors import RandomAdjustSharpness as RandomAdjustSharpness
 from avida.torchvision.transforms.v2._colors import RandomAutocontrast as RandomAutocontrast
 from avida.torchvision.transforms.v2._colors import RandomChannelPermutation as RandomChannelPermutation
@@ -62,8 +62,8 @@ from avida.torchvision.transforms.v2._geometry import RandomZoomOut as RandomZoo
 from avida.torchvision.transforms.v2._geometry import Resize as Resize
 from avida.torchvision.transforms.v2._geometry import ScaleJitter as ScaleJitter
 from avida.torchvision.transforms.v2._geometry import TenCrop as TenCrop
-from avida.torchvision.transforms.v2._mixing import CutMix as CutMix
 from avida.torchvision.transforms.v2._mixing import JPEG as JPEG
+from avida.torchvision.transforms.v2._mixing import CutMix as CutMix
 from avida.torchvision.transforms.v2._mixing import MixUp as MixUp
 from avida.torchvision.transforms.v2._mixing import RandomErasing as RandomErasing
 from avida.torchvision.transforms.v2._transform import Identity as Identity
@@ -88,9 +88,17 @@ from avida.torchvision.transforms.v2._types import ToTensor as ToTensor
 from avida.torchvision.transforms.v2._types import UniformTemporalSubsample as UniformTemporalSubsample
 
 _HAVE_GET_PARAMS = (
-    "AutoAugment ColorJitter ElasticTransform GaussianBlur RandomAffine RandomCrop RandomErasing RandomPerspective "
-    "RandomResizedCrop RandomRotation"
-).split()
+    "AutoAugment",
+    "ColorJitter",
+    "ElasticTransform",
+    "GaussianBlur",
+    "RandomAffine",
+    "RandomCrop",
+    "RandomErasing",
+    "RandomPerspective",
+    "RandomResizedCrop",
+    "RandomRotation",
+)
 
 
 def _draws_as_theirs(name: str) -> staticmethod[..., Any]:

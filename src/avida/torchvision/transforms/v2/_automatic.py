@@ -149,9 +149,7 @@ class _Automatic(Transform):
             if is_chosen and check_type(flat[i], kinds):
                 found.append(i)
             elif isinstance(flat[i], ANNOTATIONS):
-                raise TypeError(
-                    f"Inputs of type {type(flat[i]).__name__} are not supported by {type(self).__name__}()"
-                )
+                raise TypeError(f"Inputs of type {type(flat[i]).__name__} are not supported by {type(self).__name__}()")
         if not found:
             raise TypeError("Found no image in the sample.")
         if len(found) > 1:

@@ -204,8 +204,8 @@ class CenterCrop(Transform):
 
 def draw_part(
     size: tuple[int, int], scale: Sequence[float], log_ratio: torch.Tensor, *, of_height: bool = False
-) -> tuple[int, int] | None:
-    """Height and width of a random part, or None where it does not fit; the ratio is that of the width, or the height."""
+) -> tuple[int, int]:
+    """Height and width of a random part; the ratio is that of the width to the height, or the other way round."""
     area = size[0] * size[1] * drawn(scale[0], scale[1])
     ratio = torch.exp(torch.empty(1).uniform_(float(log_ratio[0]), float(log_ratio[1]))).item()
     longer, shorter = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
@@ -255,7 +255,7 @@ class RandomResizedCrop(Transform):
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         height, width = query_size(flat_inputs)
         for _ in range(10):
-            h, w = draw_part((height, width), self.scale, self._log_ratio) or (0, 0)
+            h, w = draw_part((height, width), self.scale, self._log_ratio)
             if 0 < w <= width and 0 < h <= height:
                 top, left = _whole(0, height - h), _whole(0, width - w)
                 return {"top": top, "left": left, "height": h, "width": w}
@@ -391,7 +391,9 @@ class RandomCrop(Transform):
             now[axis] += sum(around[axis])
         if now[0] < self.size[0] or now[1] < self.size[1]:
             padded = "padded " if self.padding is not None else ""
-            raise ValueError(f"Required crop size {tuple(self.size)} is larger than {padded}input image size {tuple(now)}.")
+            raise ValueError(
+                f"Required crop size {tuple(self.size)} is larger than {padded}input image size {tuple(now)}."
+            )
         for axis in (0, 1):
             spare = now[axis] - self.size[axis]
             starts.append(int(torch.randint(0, spare + 1, ())) if spare else 0)
@@ -446,7 +448,9 @@ class RandomZoomOut(RandomTransform):
 
 
 class RandomIoUCrop(Transform):
-    """Takes a random part that shows enough of a box, as in the training of SSD. SanitizeBoundingBoxes belongs after it.
+    """Takes a random part that shows enough of a box, as in the training of SSD.
+
+    SanitizeBoundingBoxes belongs after it.
 
     Args:
         min_scale: The least share of height and width.
@@ -494,7 +498,10 @@ class RandomIoUCrop(Transform):
                 inside = [part is not None and _has_middle(part, each) for each in ends]
                 if part is None or not any(inside):
                     continue
-                if max(_overlap(part, each) for each, is_inside in zip(ends, inside, strict=True) if is_inside) >= least:
+                if (
+                    max(_overlap(part, each) for each, is_inside in zip(ends, inside, strict=True) if is_inside)
+                    >= least
+                ):
                     left, top, right, bottom = part
                     window = {"top": top, "left": left, "height": bottom - top, "width": right - left}
                     return {**window, "is_within_crop_area": torch.tensor(inside, device=boxes.device)}
@@ -707,7 +714,9 @@ class ElasticTransform(Transform):
         for alpha, sigma, extent in zip(self.alpha, self.sigma, (width, height), strict=True):
             field = torch.rand(1, 1, height, width) * 2 - 1
             if sigma > 0.0:
-                field = self._call_kernel(F.gaussian_blur, field, [int(8 * sigma + 1) // 2 * 2 + 1] * 2, list(self.sigma))
+                field = self._call_kernel(
+                    F.gaussian_blur, field, [int(8 * sigma + 1) // 2 * 2 + 1] * 2, list(self.sigma)
+                )
             fields.append(field * alpha / extent)
         return {"displacement": torch.cat(fields, 1).permute(0, 2, 3, 1)}
 

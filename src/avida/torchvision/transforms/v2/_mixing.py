@@ -81,7 +81,7 @@ class RandomErasing(RandomTransform):
                 f"If value is a sequence, it should have either a single value or {channels} (number of inpt channels)"
             )
         for _ in range(10):
-            h, w = draw_part((height, width), self.scale, self._log_ratio, of_height=True) or (0, 0)
+            h, w = draw_part((height, width), self.scale, self._log_ratio, of_height=True)
             if h >= height or w >= width:
                 continue
             if self.value is None:

@@ -12,6 +12,7 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from avida.torchvision import _theirs, tv_tensors
+from avida.torchvision.transforms.v2._samples import VALUES, on_samples
 from avida.torchvision.transforms.v2.functional._dispatch import is_pure_tensor, kernel_for
 from avida.torchvision.transforms.v2.functional._sizes import get_dimensions, get_size
 
@@ -164,6 +165,11 @@ class Transform(torch.nn.Module):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls._functional = staticmethod(cls._functional) if callable(cls._functional) else cls._functional
+
+    def __call__(self, *inputs: Any) -> Any:
+        if any(isinstance(each, VALUES) for each in inputs):
+            return on_samples(super().__call__, inputs)
+        return super().__call__(*inputs)
 
     def check_inputs(self, flat_inputs: list[Any]) -> None:
         """Raises where a sample is not what the transform expects."""

@@ -6,9 +6,6 @@ from typing import Any
 
 from avida.torchvision import _theirs
 from avida.torchvision.transforms._interpolation import InterpolationMode as InterpolationMode
-from avida.torchvision.transforms.v2.functional._dispatch import is_pure_tensor as is_pure_tensor
-from avida.torchvision.transforms.v2.functional._dispatch import register_kernel as register_kernel
-
 from avida.torchvision.transforms.v2.functional._boxes import clamp_bounding_boxes as clamp_bounding_boxes
 from avida.torchvision.transforms.v2.functional._boxes import clamp_keypoints as clamp_keypoints
 from avida.torchvision.transforms.v2.functional._boxes import convert_bounding_box_format as convert_bounding_box_format
@@ -75,8 +72,12 @@ from avida.torchvision.transforms.v2.functional._conversions import to_dtype_vid
 from avida.torchvision.transforms.v2.functional._conversions import to_image as to_image
 from avida.torchvision.transforms.v2.functional._conversions import to_pil_image as to_pil_image
 from avida.torchvision.transforms.v2.functional._conversions import to_tensor as to_tensor
-from avida.torchvision.transforms.v2.functional._conversions import uniform_temporal_subsample as uniform_temporal_subsample
-from avida.torchvision.transforms.v2.functional._conversions import uniform_temporal_subsample_video as uniform_temporal_subsample_video
+from avida.torchvision.transforms.v2.functional._conversions import (
+    uniform_temporal_subsample as uniform_temporal_subsample,
+)
+from avida.torchvision.transforms.v2.functional._conversions import (
+    uniform_temporal_subsample_video as uniform_temporal_subsample_video,
+)
 from avida.torchvision.transforms.v2.functional._crops import center_crop as center_crop
 from avida.torchvision.transforms.v2.functional._crops import center_crop_bounding_boxes as center_crop_bounding_boxes
 from avida.torchvision.transforms.v2.functional._crops import center_crop_image as center_crop_image
@@ -97,7 +98,9 @@ from avida.torchvision.transforms.v2.functional._crops import five_crop_image as
 from avida.torchvision.transforms.v2.functional._crops import five_crop_video as five_crop_video
 from avida.torchvision.transforms.v2.functional._crops import hflip as hflip
 from avida.torchvision.transforms.v2.functional._crops import horizontal_flip as horizontal_flip
-from avida.torchvision.transforms.v2.functional._crops import horizontal_flip_bounding_boxes as horizontal_flip_bounding_boxes
+from avida.torchvision.transforms.v2.functional._crops import (
+    horizontal_flip_bounding_boxes as horizontal_flip_bounding_boxes,
+)
 from avida.torchvision.transforms.v2.functional._crops import horizontal_flip_image as horizontal_flip_image
 from avida.torchvision.transforms.v2.functional._crops import horizontal_flip_keypoints as horizontal_flip_keypoints
 from avida.torchvision.transforms.v2.functional._crops import horizontal_flip_mask as horizontal_flip_mask
@@ -112,12 +115,16 @@ from avida.torchvision.transforms.v2.functional._crops import ten_crop as ten_cr
 from avida.torchvision.transforms.v2.functional._crops import ten_crop_image as ten_crop_image
 from avida.torchvision.transforms.v2.functional._crops import ten_crop_video as ten_crop_video
 from avida.torchvision.transforms.v2.functional._crops import vertical_flip as vertical_flip
-from avida.torchvision.transforms.v2.functional._crops import vertical_flip_bounding_boxes as vertical_flip_bounding_boxes
+from avida.torchvision.transforms.v2.functional._crops import (
+    vertical_flip_bounding_boxes as vertical_flip_bounding_boxes,
+)
 from avida.torchvision.transforms.v2.functional._crops import vertical_flip_image as vertical_flip_image
 from avida.torchvision.transforms.v2.functional._crops import vertical_flip_keypoints as vertical_flip_keypoints
 from avida.torchvision.transforms.v2.functional._crops import vertical_flip_mask as vertical_flip_mask
 from avida.torchvision.transforms.v2.functional._crops import vertical_flip_video as vertical_flip_video
 from avida.torchvision.transforms.v2.functional._crops import vflip as vflip
+from avida.torchvision.transforms.v2.functional._dispatch import is_pure_tensor as is_pure_tensor
+from avida.torchvision.transforms.v2.functional._dispatch import register_kernel as register_kernel
 from avida.torchvision.transforms.v2.functional._elastic import elastic as elastic
 from avida.torchvision.transforms.v2.functional._elastic import elastic_bounding_boxes as elastic_bounding_boxes
 from avida.torchvision.transforms.v2.functional._elastic import elastic_image as elastic_image
@@ -132,7 +139,9 @@ from avida.torchvision.transforms.v2.functional._resize import resize_keypoints 
 from avida.torchvision.transforms.v2.functional._resize import resize_mask as resize_mask
 from avida.torchvision.transforms.v2.functional._resize import resize_video as resize_video
 from avida.torchvision.transforms.v2.functional._resize import resized_crop as resized_crop
-from avida.torchvision.transforms.v2.functional._resize import resized_crop_bounding_boxes as resized_crop_bounding_boxes
+from avida.torchvision.transforms.v2.functional._resize import (
+    resized_crop_bounding_boxes as resized_crop_bounding_boxes,
+)
 from avida.torchvision.transforms.v2.functional._resize import resized_crop_image as resized_crop_image
 from avida.torchvision.transforms.v2.functional._resize import resized_crop_keypoints as resized_crop_keypoints
 from avida.torchvision.transforms.v2.functional._resize import resized_crop_mask as resized_crop_mask

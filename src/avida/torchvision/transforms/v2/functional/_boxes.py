@@ -108,7 +108,9 @@ def convert_bounding_box_format(
             raise ValueError("For pure tensor inputs, `old_format` has to be passed.")
         return _converted(inpt, old_format, new_format, inplace)
     if not isinstance(inpt, tv_tensors.BoundingBoxes):
-        raise TypeError(f"Input can either be a plain tensor or a bounding box tv_tensor, but got {type(inpt)} instead.")
+        raise TypeError(
+            f"Input can either be a plain tensor or a bounding box tv_tensor, but got {type(inpt)} instead."
+        )
     if old_format is not None:
         raise ValueError("For bounding box tv_tensor inputs, `old_format` must not be passed.")
     output = _converted(inpt.as_subclass(torch.Tensor), inpt.format, new_format, inplace)
@@ -143,13 +145,13 @@ def clamp_bounding_boxes(
             raise ValueError("For pure tensor inputs, `format`, `canvas_size` and `clamping_mode` have to be passed.")
         return clamped(inpt, _format(format), canvas_size, clamping_mode)
     if not isinstance(inpt, tv_tensors.BoundingBoxes):
-        raise TypeError(f"Input can either be a plain tensor or a bounding box tv_tensor, but got {type(inpt)} instead.")
+        raise TypeError(
+            f"Input can either be a plain tensor or a bounding box tv_tensor, but got {type(inpt)} instead."
+        )
     if format is not None or canvas_size is not None:
         raise ValueError("For bounding box tv_tensor inputs, `format` and `canvas_size` must not be passed.")
     mode = inpt.clamping_mode if clamping_mode == "auto" else clamping_mode
-    return tv_tensors.wrap(
-        clamped(inpt.as_subclass(torch.Tensor), inpt.format, inpt.canvas_size, mode), like=inpt
-    )
+    return tv_tensors.wrap(clamped(inpt.as_subclass(torch.Tensor), inpt.format, inpt.canvas_size, mode), like=inpt)
 
 
 def clamp_keypoints(inpt: torch.Tensor, canvas_size: Size | None = None) -> torch.Tensor:
@@ -194,7 +196,9 @@ def sanitize_bounding_boxes(
     if not isinstance(bounding_boxes, tv_tensors.BoundingBoxes):
         raise ValueError("bounding_boxes must be a tv_tensors.BoundingBoxes instance or a pure tensor.")
     if format is not None or canvas_size is not None:
-        raise ValueError("format and canvas_size must be None when bounding_boxes is a tv_tensors.BoundingBoxes instance.")
+        raise ValueError(
+            "format and canvas_size must be None when bounding_boxes is a tv_tensors.BoundingBoxes instance."
+        )
     boxes = bounding_boxes
     valid = valid_boxes(boxes, boxes.format, boxes.canvas_size, min_size, min_area)
     return tv_tensors.wrap(boxes.as_subclass(torch.Tensor)[valid], like=boxes), valid
@@ -207,9 +211,7 @@ def valid_points(points: torch.Tensor, canvas_size: Size) -> torch.Tensor:
     return ((points >= 0) & (points < limits)).flatten(1).all(-1)
 
 
-def sanitize_keypoints(
-    key_points: torch.Tensor, canvas_size: Size | None = None
-) -> tuple[torch.Tensor, torch.Tensor]:
+def sanitize_keypoints(key_points: torch.Tensor, canvas_size: Size | None = None) -> tuple[torch.Tensor, torch.Tensor]:
     """The points that are inside of their image, and which those are."""
     if is_pure_tensor(key_points):
         if canvas_size is None:
@@ -232,9 +234,7 @@ def move_points(points: torch.Tensor, matrix: torch.Tensor) -> torch.Tensor:
     return (moved[:, :2] / moved[:, 2:]).reshape(points.shape)
 
 
-def move_boxes(
-    boxes: torch.Tensor, format: Any, move: Callable[[torch.Tensor], torch.Tensor]
-) -> torch.Tensor:
+def move_boxes(boxes: torch.Tensor, format: Any, move: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
     """The boxes, as XYXY, around where a function brings the corners of boxes."""
     exact = boxes if boxes.is_floating_point() else boxes.float()
     ends = to_ends(exact, format).reshape(-1, 4)

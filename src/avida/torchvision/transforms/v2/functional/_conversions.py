@@ -118,7 +118,7 @@ def to_dtype_image(image: torch.Tensor, dtype: torch.dtype = torch.float32, scal
     old = image.dtype
     if old == dtype:
         return image
-    if not scale or old.is_floating_point and dtype.is_floating_point:
+    if not scale or (old.is_floating_point and dtype.is_floating_point):
         return image.to(dtype)
     if dtype.is_floating_point:
         return image.to(dtype).mul_(1.0 / most_of(old))
@@ -158,9 +158,7 @@ def normalize(inpt: torch.Tensor, mean: list[float], std: list[float], inplace: 
 
 
 @kernel(normalize, *IMAGES)
-def normalize_image(
-    image: torch.Tensor, mean: list[float], std: list[float], inplace: bool = False
-) -> torch.Tensor:
+def normalize_image(image: torch.Tensor, mean: list[float], std: list[float], inplace: bool = False) -> torch.Tensor:
     if not image.is_floating_point():
         raise TypeError(f"Input tensor should be a float tensor. Got {image.dtype}.")
     if image.ndim < 3:
@@ -199,9 +197,7 @@ def _window(kernel_size: Any, sigma: Any) -> tuple[list[int], list[float]]:
 
 
 @kernel(gaussian_blur, *IMAGES)
-def gaussian_blur_image(
-    image: torch.Tensor, kernel_size: list[int], sigma: list[float] | None = None
-) -> torch.Tensor:
+def gaussian_blur_image(image: torch.Tensor, kernel_size: list[int], sigma: list[float] | None = None) -> torch.Tensor:
     sizes, sigmas = _window(kernel_size, sigma)
     if image.numel() == 0:
         return image
@@ -235,9 +231,7 @@ def gaussian_noise(inpt: torch.Tensor, mean: float = 0.0, sigma: float = 0.1, cl
 
 
 @kernel(gaussian_noise, *IMAGES)
-def gaussian_noise_image(
-    image: torch.Tensor, mean: float = 0.0, sigma: float = 0.1, clip: bool = True
-) -> torch.Tensor:
+def gaussian_noise_image(image: torch.Tensor, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> torch.Tensor:
     if sigma < 0:
         raise ValueError(f"sigma shouldn't be negative. Got {sigma}")
     if image.is_floating_point():
@@ -272,7 +266,9 @@ def jpeg_image(image: torch.Tensor, quality: int) -> torch.Tensor:
         return image.clone()
     if image.shape[-3] == 3 and can_run(image, (torch.uint8,)):
         frames = image.movedim(-3, -1).contiguous().reshape(-1, *image.shape[-2:], 3)
-        made = torch.stack([run("jpeg_compression_distortion", each.permute(2, 0, 1), quality=quality) for each in frames])
+        made = torch.stack(
+            [run("jpeg_compression_distortion", each.permute(2, 0, 1), quality=quality) for each in frames]
+        )
         return made.reshape(image.shape)
     return their_functional("jpeg_image", "avida makes JPEG of bytes in RGB")(image, quality)
 

@@ -129,7 +129,7 @@ def pad_image(
     colours = [0.0] if fill is None else [fill] if isinstance(fill, (int, float)) else list(fill)
     if len(colours) > 1 and padding_mode != "constant":
         raise ValueError(f"Padding mode '{padding_mode}' is not supported if fill is not scalar")
-    if padding_mode == "symmetric" or min(around) < 0 and padding_mode == "edge":
+    if padding_mode == "symmetric" or (min(around) < 0 and padding_mode == "edge"):
         return _repeated(image, around, padding_mode)
     frames = image.reshape(-1, *image.shape[-3:])
     if padding_mode == "constant":
@@ -329,9 +329,7 @@ def crop_bounding_boxes(
 
 
 @annotation_kernel(crop, tv_tensors.KeyPoints)
-def crop_keypoints(
-    keypoints: torch.Tensor, top: int, left: int, height: int, width: int
-) -> tuple[torch.Tensor, Size]:
+def crop_keypoints(keypoints: torch.Tensor, top: int, left: int, height: int, width: int) -> tuple[torch.Tensor, Size]:
     return keypoints - torch.tensor([left, top], dtype=keypoints.dtype, device=keypoints.device), (height, width)
 
 
@@ -343,7 +341,7 @@ def center_crop(inpt: torch.Tensor, output_size: list[int]) -> torch.Tensor:
 
 def _middle(now: Any, output_size: Any) -> tuple[int, int, int, int]:
     height, width = two(output_size) if not isinstance(output_size, (int, float)) else [int(output_size)] * 2
-    return int(round((now[0] - height) / 2.0)), int(round((now[1] - width) / 2.0)), height, width
+    return round((now[0] - height) / 2.0), round((now[1] - width) / 2.0), height, width
 
 
 def _middle_of_image(now: Any, output_size: Any) -> tuple[int, int, int, int]:
@@ -384,9 +382,7 @@ def center_crop_bounding_boxes(
 
 
 @annotation_kernel(center_crop, tv_tensors.KeyPoints)
-def center_crop_keypoints(
-    inpt: torch.Tensor, canvas_size: Size, output_size: list[int]
-) -> tuple[torch.Tensor, Size]:
+def center_crop_keypoints(inpt: torch.Tensor, canvas_size: Size, output_size: list[int]) -> tuple[torch.Tensor, Size]:
     return crop_keypoints(inpt, *_middle(canvas_size, output_size))
 
 
@@ -428,17 +424,13 @@ def ten_crop_image(image: torch.Tensor, size: list[int], vertical_flip: bool = F
 
 
 @kernel(ten_crop, PIL.Image.Image)
-def _ten_crop_pil(
-    image: PIL.Image.Image, size: list[int], vertical_flip: bool = False
-) -> tuple[PIL.Image.Image, ...]:
+def _ten_crop_pil(image: PIL.Image.Image, size: list[int], vertical_flip: bool = False) -> tuple[PIL.Image.Image, ...]:
     mirrored = _vertical_flip_pil(image) if vertical_flip else _horizontal_flip_pil(image)
     return _five_crop_pil(image, size) + _five_crop_pil(mirrored, size)
 
 
 @functional
-def erase(
-    inpt: torch.Tensor, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace: bool = False
-) -> torch.Tensor:
+def erase(inpt: torch.Tensor, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace: bool = False) -> torch.Tensor:
     """Paints a rectangle: from row i and column j, of height h and width w, with what v has."""
     raise NotImplementedError
 

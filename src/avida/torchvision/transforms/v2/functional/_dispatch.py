@@ -14,6 +14,7 @@ Kernel = Callable[..., Any]
 _KERNELS: dict[Any, dict[type, Kernel]] = {}
 _BUILT_IN = (tv_tensors.TVTensor, tv_tensors.Image, tv_tensors.Video, tv_tensors.Mask)
 _BUILT_IN = (*_BUILT_IN, tv_tensors.BoundingBoxes, tv_tensors.KeyPoints)
+OF_VALUES: dict[type, Kernel] = {}  # what is done with avida's own values: called with the function first
 IMAGES = (torch.Tensor, tv_tensors.Image, tv_tensors.Video)  # whose kernels are the same
 
 
@@ -70,11 +71,15 @@ def kernel_for(of: Any, input_type: type, *, pass_through: bool = False) -> Kern
     for each in input_type.__mro__:
         if each in kernels:
             return kernels[each]
+        if each in OF_VALUES:
+            return functools.partial(OF_VALUES[each], of)
         if each is tv_tensors.TVTensor:
             break  # a class that nobody knows is no image
     if pass_through:
         return _unchanged
-    raise TypeError(f"Functional F.{of.__name__} supports inputs of type {list(kernels)}, but got {input_type} instead.")
+    raise TypeError(
+        f"Functional F.{of.__name__} supports inputs of type {list(kernels)}, but got {input_type} instead."
+    )
 
 
 def _unchanged(inpt: Any, *args: Any, **kwargs: Any) -> Any:

@@ -64,12 +64,12 @@ def _element_types(mode: InterpolationMode) -> tuple[torch.dtype, ...]:
 
 
 def _interpolated(image: torch.Tensor, new: list[int], mode: InterpolationMode, antialias: bool) -> torch.Tensor:
-    """In PyTorch's own arithmetic: nearest neighbours of its kinds, no antialiasing, other element types and devices."""
+    """In PyTorch's own arithmetic: nearest neighbours, no antialiasing, other element types and devices."""
     if image.numel() == 0:
         return image.new_empty((*image.shape[:-2], *new))
     frames = image.reshape(-1, *image.shape[-3:])
     bytes_too = frames.dtype == torch.uint8 and mode != InterpolationMode.BILINEAR
-    kept = frames.dtype in (torch.float32, torch.float64) or bytes_too and frames.device.type == "cpu"
+    kept = frames.dtype in (torch.float32, torch.float64) or (bytes_too and frames.device.type == "cpu")
     exact = frames if kept else frames.float()
     smooth = mode not in _EXACT
     made = torch.nn.functional.interpolate(

@@ -266,7 +266,9 @@ def _moved(boxes: torch.Tensor, format: Any, canvas_size: Size, matrix: Matrix, 
     """Boxes whose corners a matrix has moved, and what is inside of the image; whole numbers as floats."""
     if boxes.numel() == 0:
         return boxes
-    made = clamped(move_boxes(boxes, format, lambda points: move_points(points, _on_points(matrix))), _ENDS, canvas_size, mode)
+    made = clamped(
+        move_boxes(boxes, format, lambda points: move_points(points, _on_points(matrix))), _ENDS, canvas_size, mode
+    )
     return from_ends(made, format).reshape(boxes.shape)
 
 
