@@ -4517,8 +4517,8 @@ def resize(
         input: The samples to resize. Layouts: HWC, FHWC, CHW, FCHW, CFHW, DHWC, FDHWC, CDHW, FCDHW, CFDHW.
         antialias: Whether to apply an antialiasing filter when downscaling. Default: ``True``.
         dtype: The element type of the output: that of the input (the default) or a floating-point type.
-        inside_only: Whether pixels outside of the image, or of the region, have no weight, as in Pillow and
-            PyTorch; by default the border of the image is repeated there, and the region's neighbours count.
+        inside_only: Whether what is outside of the region, or of the image, has no weight, as in Pillow and
+            PyTorch. Otherwise neighbours of the region count, and beyond the image its border is repeated.
             Default: ``False``.
         interp_type: The filter: 0 nearest, 1 linear, 2 cubic, 3 Lanczos of radius 3, 4 triangular, 5 Gaussian.
             Default: ``'linear'``. Can differ between samples.

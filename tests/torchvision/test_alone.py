@@ -15,7 +15,7 @@ from avida.torchvision import tv_tensors
 from avida.torchvision import transforms as T
 from avida.torchvision.transforms import InterpolationMode, v2
 from avida.torchvision.transforms.v2 import functional as F
-warnings.simplefilter("error")
+warnings.simplefilter("error", UserWarning)
 
 image = tv_tensors.Image(torch.randint(0, 256, (3, 40, 50), dtype=torch.uint8))
 boxes = tv_tensors.BoundingBoxes([[1.0, 2, 30, 31]], format="XYXY", canvas_size=(40, 50))

@@ -121,7 +121,8 @@ def test_nearly_the_same(name: str, arguments: dict[str, Any]) -> None:
         assert_alike(*_pair(name, arguments, inpt), mean=2, most=255)
     for kind, inpt in annotations().items():
         found, expected = _pair(name, arguments, inpt)
-        assert_alike(found, expected, mean=0.5 if kind.startswith("mask") else 0, most=255)
+        places = 1 if "whole" in kind else 1e-2  # fractions are cut off
+        assert_alike(found, expected, mean=0.5 if kind.startswith("mask") else 0, most=255, places=places)
 
 
 @pytest.mark.parametrize("expand", [False, True])
@@ -151,7 +152,8 @@ def test_jpeg() -> None:
     image = images()["bytes"]
     made = ours.jpeg(image, 80)
     assert (made.shape, made.dtype) == (image.shape, image.dtype)
-    assert 0 < (made.float() - image.float()).abs().mean() < 4
+    from_pillow = ours.pil_to_tensor(ours.jpeg(images()["PIL"], 80))
+    assert (made.float() - from_pillow.float()).abs().mean() < 2
     assert ours.jpeg(images()["Video"], 80).shape == (2, 3, *SIZE)
 
 

@@ -101,10 +101,9 @@ AVIDA_HD AVIDA_INLINE float window_weight(const ResampleAxis& axis, const float*
   if (axis.filter == ResampleFilter::nearest) return 1;
   if (axis.inside_only) {
     const auto element = static_cast<float>(window.first + k);
-    const bool forward = axis.start <= axis.end;
-    if (element < math::floor(forward ? axis.start : axis.end) ||
-        element >= math::ceil(forward ? axis.end : axis.start))
-      return 0;
+    const float begin = math::floor(axis.start < axis.end ? axis.start : axis.end);
+    const float end = math::ceil(axis.start < axis.end ? axis.end : axis.start);
+    if (element < begin || (element >= end && element > begin)) return 0;  // there is one, however small the part
   }
   float x = (static_cast<float>(k) - window.center) / window.scale;
   if (axis.filter == ResampleFilter::linear || axis.filter == ResampleFilter::triangular) {

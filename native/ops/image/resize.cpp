@@ -108,8 +108,8 @@ AVIDA_OP(resize, ResizeArgs) {
       .arg("save_attrs", &ResizeArgs::save_attrs, "Whether to return the spatial extents of the input as well.",
            fixed | adds_output)
       .arg("inside_only", &ResizeArgs::inside_only,
-           "Whether pixels outside of the image, or of the region, have no weight, as in Pillow and PyTorch; by "
-           "default the border of the image is repeated there, and the region's neighbours count.",
+           "Whether what is outside of the region, or of the image, has no weight, as in Pillow and PyTorch. Otherwise "
+           "neighbours of the region count, and beyond the image its border is repeated.",
            fixed)
       .arg("size_rounding", &ResizeArgs::size_rounding,
            "Whose rounding gives the longer side with `resize_shorter` and `max_size`: \"round\", to the nearest "

@@ -52,6 +52,8 @@ def to_tensor(inpt: Any) -> torch.Tensor:
         pixels = pil_to_tensor(inpt).contiguous()
         if inpt.mode == "1":
             pixels = pixels.to(torch.uint8) * 255
+        elif pixels.dtype == torch.uint16:
+            pixels = pixels.view(torch.int16)  # as torchvision has it
     else:
         raise TypeError(f"pic should be PIL Image or ndarray. Got {type(inpt)}")
     return pixels.to(torch.get_default_dtype()).div_(255) if pixels.dtype == torch.uint8 else pixels
