@@ -28,7 +28,7 @@ def _imported() -> Any:
     sys.path.append(str(FOLDER))
     try:
         import torchvision
-        import torchvision.transforms.v2
+        import torchvision.transforms.v2  # pyright: ignore[reportMissingImports]
     finally:
         sys.path.remove(str(FOLDER))
     return torchvision

@@ -68,7 +68,7 @@ def images() -> dict[str, Any]:
     }
 
 
-def annotations() -> dict[str, Any]:
+def annotated() -> dict[str, Any]:
     """Masks, boxes and points of all kinds."""
     random = torch.Generator().manual_seed(4)
     found: dict[str, Any] = {

@@ -12,7 +12,7 @@ import torch
 from avida.torchvision.transforms.v2 import functional as ours
 from tests.torchvision.compare import assert_alike, outcome
 from tests.torchvision.oracle import torchvision
-from tests.torchvision.samples import HEIGHT, SIZE, WIDTH, annotations, images
+from tests.torchvision.samples import HEIGHT, SIZE, WIDTH, annotated, images
 
 theirs: Any = torchvision.transforms.v2.functional
 
@@ -111,7 +111,7 @@ def _pair(name: str, arguments: dict[str, Any], inpt: Any) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize(("name", "arguments"), EXACT, ids=[name for name, _ in EXACT])
 def test_same(name: str, arguments: dict[str, Any]) -> None:
-    for inpt in {**images(), **annotations()}.values():
+    for inpt in {**images(), **annotated()}.values():
         assert_alike(*_pair(name, arguments, inpt))
 
 
@@ -119,7 +119,7 @@ def test_same(name: str, arguments: dict[str, Any]) -> None:
 def test_nearly_the_same(name: str, arguments: dict[str, Any]) -> None:
     for inpt in images().values():
         assert_alike(*_pair(name, arguments, inpt), mean=2, most=255)
-    for kind, inpt in annotations().items():
+    for kind, inpt in annotated().items():
         found, expected = _pair(name, arguments, inpt)
         places = 1 if "whole" in kind else 1e-2  # fractions are cut off
         assert_alike(found, expected, mean=0.5 if kind.startswith("mask") else 0, most=255, places=places)
@@ -127,7 +127,7 @@ def test_nearly_the_same(name: str, arguments: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("expand", [False, True])
 def test_expanded_boxes_belong_to_the_expanded_image(expand: bool) -> None:
-    image, boxes = images()["bytes"], annotations()["XYXY"]
+    image, boxes = images()["bytes"], annotated()["XYXY"]
     turned = ours.rotate(boxes, 37.5, expand=expand)
     assert tuple(ours.rotate(image, 37.5, expand=expand).shape[-2:]) == tuple(turned.canvas_size)
     torch.testing.assert_close(

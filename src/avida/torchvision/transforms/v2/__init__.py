@@ -44,18 +44,13 @@ from avida.torchvision.transforms.v2._containers import RandomApply as RandomApp
 from avida.torchvision.transforms.v2._containers import RandomChoice as RandomChoice
 from avida.torchvision.transforms.v2._containers import RandomOrder as RandomOrder
 from avida.torchvision.transforms.v2._geometry import CenterCrop as CenterCrop
-from avida.torchvision.transforms.v2._geometry import ElasticTransform as ElasticTransform
 from avida.torchvision.transforms.v2._geometry import FiveCrop as FiveCrop
-from avida.torchvision.transforms.v2._geometry import GaussianBlur as GaussianBlur
 from avida.torchvision.transforms.v2._geometry import Pad as Pad
-from avida.torchvision.transforms.v2._geometry import RandomAffine as RandomAffine
 from avida.torchvision.transforms.v2._geometry import RandomCrop as RandomCrop
 from avida.torchvision.transforms.v2._geometry import RandomHorizontalFlip as RandomHorizontalFlip
 from avida.torchvision.transforms.v2._geometry import RandomIoUCrop as RandomIoUCrop
-from avida.torchvision.transforms.v2._geometry import RandomPerspective as RandomPerspective
 from avida.torchvision.transforms.v2._geometry import RandomResize as RandomResize
 from avida.torchvision.transforms.v2._geometry import RandomResizedCrop as RandomResizedCrop
-from avida.torchvision.transforms.v2._geometry import RandomRotation as RandomRotation
 from avida.torchvision.transforms.v2._geometry import RandomShortestSize as RandomShortestSize
 from avida.torchvision.transforms.v2._geometry import RandomVerticalFlip as RandomVerticalFlip
 from avida.torchvision.transforms.v2._geometry import RandomZoomOut as RandomZoomOut
@@ -86,6 +81,11 @@ from avida.torchvision.transforms.v2._types import ToPILImage as ToPILImage
 from avida.torchvision.transforms.v2._types import ToPureTensor as ToPureTensor
 from avida.torchvision.transforms.v2._types import ToTensor as ToTensor
 from avida.torchvision.transforms.v2._types import UniformTemporalSubsample as UniformTemporalSubsample
+from avida.torchvision.transforms.v2._warps import ElasticTransform as ElasticTransform
+from avida.torchvision.transforms.v2._warps import GaussianBlur as GaussianBlur
+from avida.torchvision.transforms.v2._warps import RandomAffine as RandomAffine
+from avida.torchvision.transforms.v2._warps import RandomPerspective as RandomPerspective
+from avida.torchvision.transforms.v2._warps import RandomRotation as RandomRotation
 
 _HAVE_GET_PARAMS = (
     "AutoAugment",

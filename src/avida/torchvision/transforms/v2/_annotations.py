@@ -112,12 +112,13 @@ class _Sanitizes(Transform):
     """Drops objects, and their labels with them."""
 
     labels_getter: Getter
+    _labels_getter: Any
 
     def _objects(self, flat_inputs: list[Any]) -> tuple[Any, torch.Tensor]:
         raise NotImplementedError
 
     def forward(self, *inputs: Any) -> Any:
-        sample = inputs if len(inputs) > 1 else inputs[0]
+        sample = inputs[0] if len(inputs) == 1 else inputs
         labels = self._labels_getter(sample)
         if isinstance(labels, torch.Tensor):
             labels = (labels,)

@@ -137,7 +137,7 @@ class _Automatic(Transform):
         self._fill = fills_of(fill)
 
     def forward(self, *inputs: Any) -> Any:
-        flat, spec = tree_flatten(inputs if len(inputs) > 1 else inputs[0])
+        flat, spec = tree_flatten(inputs[0] if len(inputs) == 1 else inputs)
         place = self._only_image(flat)
         flat[place] = self._augmented(flat[place])
         return tree_unflatten(flat, spec)
@@ -174,7 +174,7 @@ class _Automatic(Transform):
     def _any_of(self, space: dict[str, Any]) -> str:
         return list(space)[int(torch.randint(len(space), ()))]
 
-    def _apply(self, image: Any, name: str, magnitude: float) -> Any:
+    def _carry_out(self, image: Any, name: str, magnitude: float) -> Any:
         if name in _WITH_FILL:
             return _WITH_FILL[name](image, magnitude, self.interpolation, self._fill_for(image))
         return _OTHERS[name](image, magnitude)
@@ -204,7 +204,7 @@ class AutoAugment(_Automatic):
     def _augmented(self, image: Any) -> Any:
         for name, p, at in self._policies[int(torch.randint(len(self._policies), ()))]:
             if torch.rand(()) <= p:
-                image = self._apply(image, name, self._magnitude(name, 10, at or 0, image))
+                image = self._carry_out(image, name, self._magnitude(name, 10, at or 0, image))
         return image
 
 
@@ -239,7 +239,7 @@ class RandAugment(_Automatic):
     def _augmented(self, image: Any) -> Any:
         for _ in range(self.num_ops):
             name = self._any_of(self._AUGMENTATION_SPACE)
-            image = self._apply(image, name, self._magnitude(name, self.num_magnitude_bins, self.magnitude, image))
+            image = self._carry_out(image, name, self._magnitude(name, self.num_magnitude_bins, self.magnitude, image))
         return image
 
 
@@ -269,7 +269,7 @@ class TrivialAugmentWide(_Automatic):
 
     def _augmented(self, image: Any) -> Any:
         name = self._any_of(self._AUGMENTATION_SPACE)
-        return self._apply(image, name, self._magnitude(name, self.num_magnitude_bins, None, image))
+        return self._carry_out(image, name, self._magnitude(name, self.num_magnitude_bins, None, image))
 
 
 class AugMix(_Automatic):
@@ -309,7 +309,7 @@ class AugMix(_Automatic):
         self.all_ops = all_ops
 
     def _sample_dirichlet(self, params: torch.Tensor) -> torch.Tensor:
-        return torch._sample_dirichlet(params)
+        return torch._sample_dirichlet(params)  # pyright: ignore[reportPrivateImportUsage]
 
     def _augmented(self, image: Any) -> Any:
         is_pil = isinstance(image, PIL.Image.Image)
@@ -341,5 +341,5 @@ class AugMix(_Automatic):
                 magnitude = float(magnitudes[int(torch.randint(self.severity, ()))])
                 if signed and torch.rand(()) <= 0.5:
                     magnitude = -magnitude
-            batch = self._apply(batch, name, magnitude)
+            batch = self._carry_out(batch, name, magnitude)
         return batch

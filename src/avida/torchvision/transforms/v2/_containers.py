@@ -23,7 +23,7 @@ class _Container(Transform):
 
     def _one_after_another(self, transforms: Any, inputs: tuple[Any, ...]) -> Any:
         several = len(inputs) > 1
-        outputs: Any = inputs if several else inputs[0]
+        outputs: Any = inputs if len(inputs) != 1 else inputs[0]
         for transform in transforms:
             outputs = transform(*outputs) if several else transform(outputs)
         return outputs
@@ -67,7 +67,7 @@ class RandomApply(_Container):
 
     def forward(self, *inputs: Any) -> Any:
         if torch.rand(1) >= self.p:
-            return inputs if len(inputs) > 1 else inputs[0]
+            return inputs[0] if len(inputs) == 1 else inputs
         return self._one_after_another(self.transforms, inputs)
 
     def extra_repr(self) -> str:

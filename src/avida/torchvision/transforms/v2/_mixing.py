@@ -65,7 +65,7 @@ class RandomErasing(RandomTransform):
             raise ValueError("Scale should be between 0 and 1")
         self.scale = scale
         self.ratio = ratio
-        several = value if isinstance(value, (tuple, list)) else [value]
+        several: Any = value if isinstance(value, (tuple, list)) else [value]
         self.value = None if isinstance(value, str) else [float(each) for each in several]
         self.inplace = inplace
         self._log_ratio = torch.log(torch.tensor(self.ratio))
@@ -100,6 +100,8 @@ class RandomErasing(RandomTransform):
 class _MixesSamples(Transform):
     """Mixes the samples of a batch, each with the one before it, and their labels."""
 
+    _labels_getter: Any
+
     def __init__(self, *, alpha: float = 1.0, num_classes: int | None = None, labels_getter: Any = "default") -> None:
         super().__init__()
         self.alpha = float(alpha)
@@ -108,7 +110,7 @@ class _MixesSamples(Transform):
         self._labels_getter = getter_of_labels(labels_getter)
 
     def forward(self, *inputs: Any) -> Any:
-        sample = inputs if len(inputs) > 1 else inputs[0]
+        sample = inputs[0] if len(inputs) == 1 else inputs
         flat, spec = tree_flatten(sample)
         if has_any(flat, PIL.Image.Image, *ANNOTATIONS):
             raise ValueError(

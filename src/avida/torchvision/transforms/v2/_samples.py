@@ -21,6 +21,10 @@ class _CornerPoints(tv_tensors.KeyPoints):
     """Points of a Scene, which are counted from the corner of the first pixel, and not from its middle."""
 
 
+_BOXES: Any = tv_tensors.BoundingBoxes  # whose arguments no type checker sees: those of torch.Tensor are others
+_POINTS: Any = _CornerPoints
+
+
 @kernel(horizontal_flip, _CornerPoints, unwrapped=False)
 def _horizontal_flip(points: Any) -> Any:
     x, y = points.as_subclass(torch.Tensor).unbind(-1)
@@ -71,16 +75,16 @@ def _sample(value: Any, i: int) -> Any:
         return _pixels(_at(value, i)) if isinstance(value, (Batch, Tensor)) else value
     fields = {name: _at(getattr(value, name), i).torch() for name in value._fields}
     image = _pixels(_at(value.image, i))
-    size = tuple(image.shape[-2:])
+    size = (image.shape[-2], image.shape[-1])
     made: dict[str, Any] = {"image": tv_tensors.Video(image) if image.ndim > 3 else tv_tensors.Image(image)}
     for name, field in fields.items():
         if name == "rotated":
             raise TypeError("avida.torchvision: a Scene with rotated boxes; use avida's own functions for it")
         if name == "boxes":
-            field = tv_tensors.BoundingBoxes(field, format="XYXY", canvas_size=size, clamping_mode=None)
+            field = _BOXES(field, format="XYXY", canvas_size=size, clamping_mode=None)
         elif name == "keypoints":
             made["visibility"] = field[..., 2:]
-            field = _CornerPoints(field[..., :2], canvas_size=size)
+            field = _POINTS(field[..., :2], canvas_size=size)
         elif name in ("mask", "masks"):
             field = tv_tensors.Mask(field[..., 0] if name == "mask" and field.ndim == 3 else field)
         made[name] = field

@@ -196,7 +196,7 @@ class Transform(torch.nn.Module):
 
     def forward(self, *inputs: Any) -> Any:
         """Transforms a sample of any structure. Overwrite `transform` instead."""
-        sample = inputs if len(inputs) > 1 else inputs[0]
+        sample = inputs[0] if len(inputs) == 1 else inputs
         flat, spec = tree_flatten(sample)
         self.check_inputs(flat)
         if not self._happens():
