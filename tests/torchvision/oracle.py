@@ -31,6 +31,8 @@ def _imported() -> Any:
         import torchvision.transforms.v2  # pyright: ignore[reportMissingImports]
     finally:
         sys.path.remove(str(FOLDER))
+    for name in [each for each in sys.modules if each.startswith("avida.torchvision")]:
+        del sys.modules[name]  # another test has imported it, when there was no torchvision; it is made anew
     return torchvision
 
 
