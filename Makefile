@@ -10,6 +10,7 @@ WHEEL_PACKAGES := dpkg-dev libdav1d-dev nasm  # and these to build the FFmpeg of
 PYTHON ?= python3
 VENV ?= .venv
 SERVERS := build/servers
+TORCHVISION := build/torchvision
 BUILD := build/dev$(VENV:.venv%=%)
 BIN := $(VENV)/bin
 PY := $(BIN)/python
@@ -23,7 +24,7 @@ install = $(PY) tools/requirements.py $(1) | $(PY) -m pip install -qq -r /dev/st
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help packages setup build demo bench docs test stores gpu-test check format operator generate tables wheel asan fuzz interrupts kills clean
+.PHONY: help packages setup build demo bench docs test torchvision stores gpu-test check format operator generate tables wheel asan fuzz interrupts kills clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -44,12 +45,14 @@ bench: build $(VENV)/bench.stamp $(VENV)/parity.stamp  ## Compare with other lib
 	@test -n "$(DATA)" || { echo "make bench needs DATA=DIR, a folder of JPEG files"; exit 2; }
 	@$(PY) benchmarks/$(or $(BENCH),classification).py --data "$(DATA)" $(ARGS)
 
-test: build $(VENV)/test.stamp $(VENV)/parity.stamp $(VENV)/check.stamp $(SERVERS)/moto.stamp  ## Run the tests; ARGS="tests/ops -k flip" for some of them
+test: build $(VENV)/test.stamp $(VENV)/parity.stamp $(VENV)/check.stamp $(SERVERS)/moto.stamp $(TORCHVISION)/stamp  ## Run the tests; ARGS="tests/ops -k flip" for some of them
 	@$(PYTEST) $(ARGS)
 	@$(if $(ARGS),,AVIDA_FAKE_GPU=2 $(PYTEST) tests/gpu)
 
 docs: build $(VENV)/docs.stamp  ## Build the site, with the reference, into build/site/html, and check its links, headings and pictures
 	@$(PY) tools/site/build.py
+
+torchvision: $(TORCHVISION)/stamp  ## Install torchvision into build/torchvision, for the tests of avida.torchvision and its benchmark
 
 stores: build $(VENV)/test.stamp $(SERVERS)/all.stamp  ## Try stores against moto, nginx, azurite and Google's emulator; WORKERS=100 rounds of each DataLoader, long faults
 	@FAIL_WITHOUT_SERVERS=1 AVIDA_SECONDS_AWAY=10 AVIDA_WORKERS=$(or $(WORKERS),100) $(PYTEST) tests/storage $(ARGS)
@@ -159,6 +162,12 @@ $(SERVERS)/moto.stamp: pyproject.toml $(VENV)/pyvenv.cfg
 	@echo "Installing an S3 server for the tests into $(SERVERS)"
 	@test -e $(SERVERS)/bin/python || $(PYTHON) -m venv $(SERVERS)
 	@$(PY) tools/requirements.py servers | $(SERVERS)/bin/python -m pip install -qq -r /dev/stdin
+	@touch $@
+
+# Not into the environment: without the PyTorch that it is compiled for, nothing but the tests can import it.
+$(TORCHVISION)/stamp: pyproject.toml $(VENV)/pyvenv.cfg
+	@echo "Installing torchvision into $(TORCHVISION)"
+	@$(PY) tools/requirements.py torchvision | $(PY) -m pip install -qq --no-deps --upgrade --target $(TORCHVISION) -r /dev/stdin
 	@touch $@
 
 $(SERVERS)/all.stamp: $(SERVERS)/moto.stamp

@@ -25,7 +25,7 @@ def table_filter(kind, x):
     return np.interp(np.abs(x), [*places, places[-1] + 1 / STEPS], values)
 
 
-def weights(extent, size, start=0.0, end=None, kind=LINEAR, antialias=True, last_axis=True):
+def weights(extent, size, start=0.0, end=None, kind=LINEAR, antialias=True, last_axis=True, inside_only=False):
     """How each of `size` outputs is made of `extent` inputs, seen between start and end."""
     start, end = np.float32(start), np.float32(extent if end is None else end)
     matrix = np.zeros((size, extent))
@@ -45,7 +45,11 @@ def weights(extent, size, start=0.0, end=None, kind=LINEAR, antialias=True, last
         center = start + (i + 0.5) * step - 0.5
         first = int(np.ceil(np.float32(center - radius) + np.float32(1e-7)))
         taps = first + np.arange(int(np.ceil(np.float32(2 * radius))))
-        np.add.at(matrix[i], taps.clip(0, extent - 1), table_filter(kind, (taps - center) / scale))
+        shares = table_filter(kind, (taps - center) / scale)
+        if inside_only:
+            begin, after = np.floor(min(start, end)), np.ceil(max(start, end))
+            shares[(taps < begin) | (taps >= max(after, begin + 1))] = 0
+        np.add.at(matrix[i], taps.clip(0, extent - 1), shares)
         matrix[i] /= matrix[i].sum()
     return matrix
 

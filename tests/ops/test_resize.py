@@ -26,6 +26,13 @@ def two_sizes(x, size, interp_type, antialias):
     return resize(x, size, interp_type, antialias)
 
 
+@op_case("resize", layout="HWC", shapes=SHAPES, dtypes=["uint8", "float32"], rtol=1e-4, atol=1,
+         size=[[7, 12], [20, 9]], interp_type=[1, 2], inside_only=[True])  # fmt: skip
+def without_what_is_outside(x, size, interp_type, inside_only):
+    rows, columns = (weights(n, m, kind=interp_type, inside_only=True) for n, m in zip(x.shape, size, strict=False))
+    return resample(x, {0: rows, 1: columns})
+
+
 @op_case("resize", layout="CHW", shapes=[(3, 15, 27), (1, 11, 4), (2, 6, 22)], dtypes=["uint8", "float32"], rtol=1e-4,
          atol=1, resize_x=[9, 30], resize_y=[8], interp_type=[1, 3])  # fmt: skip
 def planes(x, resize_x, resize_y, interp_type):
@@ -97,6 +104,30 @@ def test_regions(region, kind, relative, dtype):
         else {"roi_start": start.tolist(), "roi_end": end.tolist()}
     )
     assert_close(ndd.resize(ndd.tensor(x, layout="HWC"), size=[9, 40], interp_type=kind, **given), expected)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "int16"])
+@pytest.mark.parametrize("kind", [1, 2, 3, 5])
+@pytest.mark.parametrize(
+    "region", [(0, 0, 23, 31), (2, 3, 14, 29), (14, 29, 2, 3), (2.5, 3.25, 2.75, 20.5), (4, 4, 4, 4)]
+)
+def test_what_is_outside_of_a_region_has_no_weight(dtype, kind, region):
+    x = random_image((23, 31, 3), 1, dtype)
+    top, left, bottom, right = region
+    matrices = {
+        0: weights(23, 9, top, bottom, kind, inside_only=True),
+        1: weights(31, 40, left, right, kind, inside_only=True),
+    }
+    arguments = {"roi_start": [top, left], "roi_end": [bottom, right], "interp_type": kind, "inside_only": True}
+    got = ndd.resize(ndd.tensor(x, layout="HWC"), size=[9, 40], **arguments)
+    assert_close(got, resample(x, matrices))
+
+
+def test_a_region_of_its_own_is_resized_as_if_it_were_cut_out():
+    x = random_image((23, 31, 3))
+    cut = ndd.resize(np.ascontiguousarray(x[2:14, 3:29]), size=[30, 7], inside_only=True)
+    inside = ndd.resize(x, size=[30, 7], roi_start=[2, 3], roi_end=[14, 29], inside_only=True)
+    np.testing.assert_array_equal(np.asarray(inside), np.asarray(cut))
 
 
 def test_the_filter_reads_beyond_the_region_but_not_beyond_the_image():

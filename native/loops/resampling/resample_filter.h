@@ -14,6 +14,8 @@ struct ResampleAxis {
   ResampleFilter filter = ResampleFilter::linear;
   bool antialias = true;
   bool summed = false;  // nearest: positions are summed up step by step, as along all axes but the last
+  bool inside_only =
+      false;  // elements outside of the part have no weight, instead of those outside of the input repeating
 
   AVIDA_HD float step() const { return (end - start) / static_cast<float>(out); }
   bool operator==(const ResampleAxis&) const = default;
@@ -97,6 +99,12 @@ AVIDA_HD AVIDA_INLINE ResampleWindow resample_window(const ResampleAxis& axis, l
 AVIDA_HD AVIDA_INLINE float window_weight(const ResampleAxis& axis, const float* table, const ResampleWindow& window,
                                           long k) {
   if (axis.filter == ResampleFilter::nearest) return 1;
+  if (axis.inside_only) {
+    const auto element = static_cast<float>(window.first + k);
+    const float begin = math::floor(axis.start < axis.end ? axis.start : axis.end);
+    const float end = math::ceil(axis.start < axis.end ? axis.end : axis.start);
+    if (element < begin || (element >= end && element > begin)) return 0;  // there is one, however small the part
+  }
   float x = (static_cast<float>(k) - window.center) / window.scale;
   if (axis.filter == ResampleFilter::linear || axis.filter == ResampleFilter::triangular) {
     float weight = 1 - (x < 0 ? -x : x);

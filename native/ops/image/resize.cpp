@@ -107,6 +107,10 @@ AVIDA_OP(resize, ResizeArgs) {
       .ignored("image_type", codecs::ImageType::rgb)
       .arg("save_attrs", &ResizeArgs::save_attrs, "Whether to return the spatial extents of the input as well.",
            fixed | adds_output)
+      .arg("inside_only", &ResizeArgs::inside_only,
+           "Whether what is outside of the region, or of the image, has no weight, as in Pillow and PyTorch. Otherwise "
+           "neighbours of the region count, and beyond the image its border is repeated.",
+           fixed)
       .arg("size_rounding", &ResizeArgs::size_rounding,
            "Whose rounding gives the longer side with `resize_shorter` and `max_size`: \"round\", to the nearest "
            "number; "

@@ -166,7 +166,7 @@ static ResampleAxis make_axis(const AxisPlan& plan, const std::vector<AxisPlan>&
   const bool shrinks = extent_of(plan) > static_cast<float>(plan.out);
   const ResampleFilter filter = (shrinks ? args.min_filter : args.mag_filter).value_or(args.interp_type);
   bool last = std::ranges::none_of(plans, [&](auto& other) { return other.axis > plan.axis; });
-  ResampleAxis axis{plan.in, plan.out, plan.start, plan.end, filter, args.antialias, !last};
+  ResampleAxis axis{plan.in, plan.out, plan.start, plan.end, filter, args.antialias, !last, args.inside_only};
   check_resample_axis(axis);
   return axis;
 }

@@ -17,6 +17,7 @@ struct FilterArgs {
   DType dtype = DType::none;
   ResampleFilter interp_type = ResampleFilter::linear;
   std::optional<ResampleFilter> mag_filter, min_filter;
+  bool inside_only = false;  // see ResampleAxis; an argument of resize
 };
 
 struct RegionArgs {

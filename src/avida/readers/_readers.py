@@ -1794,6 +1794,8 @@ class VideoResize(VideoResizeHooks, Video):
         index_path: A file that keeps times and keyframes of the videos, so that the next run need not read all of them
             first. It is made where it is missing; videos that have changed are read again. ``avida index FOLDER`` makes
             it, too.
+        inside_only: Whether what is outside of the region, or of the image, has no weight, as in Pillow and PyTorch.
+            Otherwise neighbours of the region count, and beyond the image its border is repeated. Default: ``False``.
         interp_type: The filter: 0 nearest, 1 linear, 2 cubic, 3 Lanczos of radius 3, 4 triangular, 5 Gaussian. Default:
             ``'linear'``. Can differ between samples.
         labels: A label for each of ``filenames``; with an empty list, their numbers.
@@ -1881,6 +1883,7 @@ class VideoResize(VideoResizeHooks, Video):
     _library = "FFmpeg"
     _operator_args = (
         "antialias",
+        "inside_only",
         "interp_type",
         "mag_filter",
         "max_size",
@@ -1921,6 +1924,7 @@ class VideoResize(VideoResizeHooks, Video):
         image_type: ImageTypeArg | None = None,
         index_path: Path | None = None,
         initial_fill: int | None = None,
+        inside_only: bool | None = None,
         interp_type: InterpTypeArg | None = None,
         labels: int | Iterable[int] | None = None,
         lazy_init: bool | None = None,
@@ -1987,6 +1991,7 @@ class VideoResize(VideoResizeHooks, Video):
             image_type=image_type,
             index_path=index_path,
             initial_fill=initial_fill,
+            inside_only=inside_only,
             interp_type=interp_type,
             labels=labels,
             lazy_init=lazy_init,

@@ -1,0 +1,55 @@
+"""torchvision itself, where it is installed: what avida has not made comes from there, and that is said once."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from types import ModuleType
+from typing import Any
+
+_said: set[str] = set()
+_why_not: BaseException | None = None
+_looked = False
+
+
+def torchvision() -> ModuleType | None:
+    """torchvision, or None where it is not installed or cannot be imported."""
+    global _why_not, _looked
+    if _looked and _why_not is not None:
+        return None  # a failed import takes long, and would fail again
+    try:
+        found = importlib.import_module("torchvision")
+    except (
+        ImportError,
+        RuntimeError,
+        OSError,
+        AttributeError,
+    ) as error:  # the last three: for another PyTorch
+        _why_not, found = error, None
+    _looked = True
+    return found
+
+
+def from_torchvision(name: str, why: str = "avida has not made it") -> Any:
+    """What torchvision has under a dotted name: says once that it is used, or raises that it would be needed."""
+    module_name, _, attribute = name.rpartition(".")
+    if torchvision() is None:
+        raise NotImplementedError(
+            f"torchvision.{name}: {why}, and torchvision, which would be used instead, cannot be imported "
+            f"({_why_not}); install the torchvision that fits your PyTorch"
+        ) from _why_not
+    found = getattr(importlib.import_module(f"torchvision.{module_name}".rstrip(".")), attribute)
+    if name not in _said:
+        _said.add(name)
+        warnings.warn(f"avida.torchvision: torchvision.{name} is used: {why}", stacklevel=3)
+    return found
+
+
+def attribute_of(module: str, name: str) -> Any:
+    """For `__getattr__` of modules: an attribute that torchvision's module of that name has."""
+    if name.startswith("__"):
+        raise AttributeError(f"module avida.torchvision.{module} has no attribute {name!r}")
+    try:
+        return from_torchvision(f"{module}.{name}".lstrip("."))
+    except (NotImplementedError, AttributeError) as error:
+        raise AttributeError(str(error)) from error
