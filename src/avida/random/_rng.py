@@ -167,9 +167,17 @@ class GroupRNG(RNG):
     A draw for as many samples takes a number from each. Others are made by a generator of the first seed.
     """
 
-    def __init__(self, seeds: list[int]) -> None:
-        super().__init__(seed=seeds[0] if seeds else 0)
-        self.seeds = seeds
+    seeds: list[int]
+
+    def __init__(self, seeds: Callable[[], list[int]]) -> None:
+        self._make, self._position, self._children = seeds, 0, 0
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("seeds", "_seed"):
+            raise AttributeError(name)
+        self.seeds = self._make()  # when something is drawn: most groups draw nothing
+        self._seed = self.seeds[0] if self.seeds else 0
+        return self.__dict__[name]
 
 
 class drawing_from:  # noqa: N801
