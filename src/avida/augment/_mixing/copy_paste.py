@@ -69,8 +69,9 @@ def copy_paste(
 ) -> Any:
     """Copy-paste: pastes objects of another image over each image.
 
-    They are cut out by their masks (Ghiasi et al., 2021). Each sample draws the other image from its batch, which of its objects come along, and where they go. Objects that
-    are covered lose what is covered of their masks and boxes, or go.
+    They are cut out by their masks (Ghiasi et al., 2021). Each sample draws the other image from its batch, which of
+    its objects come along, and where they go. Objects that are covered lose what is covered of their masks and boxes,
+    or go.
 
     Args:
         images: A Scene with masks of objects, or a Batch of images.
