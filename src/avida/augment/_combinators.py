@@ -167,6 +167,8 @@ class _Child(NamedTuple):
     @property
     def key(self) -> tuple[Any, ...] | None:
         """By which a call is recognised in the next iteration of a loop; None if it cannot be."""
+        if not is_pure(self.function):
+            return None
         if not (self.first or self.arguments or self.batches):
             return (self.function,)
         parts = [_key(self.first), _key(self.arguments)]
@@ -228,7 +230,7 @@ def _run(
 
     own = all(is_own(child.function) for child in children)
     pure = own or all(is_pure(child.function) for child in children)
-    keys = [child.key for child in children] if pure else [None]
+    keys = [child.key for child in children]
     key = None if None in keys else (order.key, tuple(keys))
     return in_background(name, x, run, numbers, per_sample, key=key, pure=pure, anywhere=own)[0]
 
