@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,7 +108,7 @@ def test_loops_with_policies_run_ahead(tmp_path, policy):
     assert all(same(a, b) for a, b in zip(ahead, behind, strict=True))
 
 
-def images_of(made):
+def images_of(made) -> Any:
     return made.image
 
 

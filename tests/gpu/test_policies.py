@@ -46,7 +46,8 @@ def test_policies_and_records():
     near(found.image, expected.image)
     near(found.boxes, expected.boxes)
     again = Policy.from_json(on_gpu[0][2])(images().gpu()._select([2]))
-    near(again, expected.image._select([2]))
+    (other,) = [image for k, image in enumerate(expected.image) if k == 2]
+    near(again, [other])
 
 
 @pytest.mark.parametrize("function", [avida.rand_augment, avida.trivial_augment, avida.auto_augment, aug_mix])

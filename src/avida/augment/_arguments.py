@@ -15,7 +15,6 @@ from avida.random._ops import choice, coin_flip, uniform
 from avida.random._ops import normal as draw_normal
 from avida.random._rng import RNG
 
-
 _MOST_INTEGERS = 1 << 20
 
 

@@ -167,8 +167,12 @@ class _Child(NamedTuple):
     @property
     def key(self) -> tuple[Any, ...] | None:
         """By which a call is recognised in the next iteration of a loop; None if it cannot be."""
+        if not is_pure(self.function):
+            return None
+        if not (self.first or self.arguments or self.batches):
+            return (self.function,)
         parts = [_key(self.first), _key(self.arguments)]
-        return None if None in parts or not is_pure(self.function) else (self.function, *parts, tuple(self.batches))
+        return None if None in parts else (self.function, *parts, tuple(self.batches))
 
     def __call__(self, x: Any, members: list[int] | None) -> Any:
         batches = {n: b if members is None else b._select(members) for n, b in self.batches.items()}
@@ -224,10 +228,10 @@ def _run(
     def run(parts: list[Any], rows: np.ndarray, batches: list[Any]) -> list[Any]:
         return _apply(name, x, parts, [_refilled(child, batches) for child in children], rows, order)
 
-    keys = [child.key for child in children]
-    key = None if None in keys else (order.key, tuple(keys))
     own = all(is_own(child.function) for child in children)
     pure = own or all(is_pure(child.function) for child in children)
+    keys = [child.key for child in children]
+    key = None if None in keys else (order.key, tuple(keys))
     return in_background(name, x, run, numbers, per_sample, key=key, pure=pure, anywhere=own)[0]
 
 

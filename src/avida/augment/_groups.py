@@ -104,9 +104,10 @@ def merged(parts: list[Any], groups: list[tuple[list[int], list[Any]]]) -> list[
 
 def _of_one_layout(values: list[Batch]) -> list[Batch]:
     """Samples without a layout get that of the others: functions name the axes of images that have no names."""
-    layout = next((value.layout for value in values if value.layout), None)
-    if layout is None:
+    layouts = {value.layout for value in values}
+    if len(layouts) == 1:
         return values
+    layout = next(each for each in layouts if each)
     return [
         value
         if value.layout or value.ndim != len(layout)

@@ -1,4 +1,4 @@
-"""What well-known models are trained with, as plain functions from files or images to the network's input."""
+"""What well-known models are trained with, from files or images to their input."""
 
 from avida.augment.presets._detection import detr as detr
 from avida.augment.presets._detection import ssd as ssd

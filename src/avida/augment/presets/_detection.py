@@ -29,7 +29,8 @@ _YOLO_GRAY = 114
 def ssd(scene: Scene, size: int = 300, *, rng: RNG | None = None, keyed_by: KeyedBy | None = None) -> Scene:
     """SSD: other colours, zoomed out, cropped around objects, mirrored.
 
-    After Liu et al., 2016. It follows torchvision's ``references/detection/presets.py`` and the resizing of its ``ssd300_vgg16``.
+    After Liu et al., 2016. It follows torchvision's ``references/detection/presets.py`` and the resizing of its
+    ``ssd300_vgg16``.
 
     Args:
         scene: A batch of images of bytes (HWC, RGB), or of image files, with boxes.
@@ -58,8 +59,8 @@ def ssd(scene: Scene, size: int = 300, *, rng: RNG | None = None, keyed_by: Keye
 def detr(scene: Scene, *, train: bool = True, rng: RNG | None = None, keyed_by: KeyedBy | None = None) -> Scene:
     """DETR: mirrored, of random size, some of them cropped before.
 
-    After Carion et al., 2020. It follows ``make_coco_transforms`` of the paper's code. ``scene.torch(boxes="cxcywh", relative=True)`` gives the
-    boxes that its losses take.
+    After Carion et al., 2020. It follows ``make_coco_transforms`` of the paper's code.
+    ``scene.torch(boxes="cxcywh", relative=True)`` gives the boxes that its losses take.
 
     Args:
         scene: A batch of images of bytes (HWC, RGB), or of image files, with boxes.
