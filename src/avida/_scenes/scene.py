@@ -10,6 +10,7 @@ import numpy as np
 
 from avida import _core
 from avida._scenes.fields import FIELDS, PIXELS, annotation, checked, outline_of
+from avida._scenes.picture import Names, drawn, scene_html, scene_png
 from avida._values.batch import Batch, as_batch
 from avida._values.inputs import operator_input
 from avida._values.tensor import Tensor, as_tensor
@@ -36,6 +37,8 @@ class Kept(NamedTuple):
     per_image: tuple[str, ...]
     flat_mask: bool
     """Whether masks have no axis of channels."""
+    names: Names | None = None
+    """Of classes, for pictures."""
 
 
 class Scene:
@@ -62,6 +65,7 @@ class Scene:
         relative: Whether ``boxes`` and ``keypoints`` count in shares of width and height.
         per_image: Which of ``fields`` belong to the image, beside ``image_id``: names, or one. All others have a row
             for each object.
+        names: How classes are called, as a list or by their labels: for pictures. Readers that know them give them.
         fields: Anything else, under any name. It travels along; an object goes with all its rows.
 
     Raises:
@@ -102,6 +106,7 @@ class Scene:
         format: BoxFormat = "xyxy",
         relative: bool = False,
         per_image: str | Iterable[str] = (),
+        names: Mapping[int, str] | Iterable[str] | None = None,
         **fields: Any,
     ) -> None:
         _check_format("Scene", format)
@@ -112,8 +117,9 @@ class Scene:
         made = {name: annotation(name, value, image) for name, value in given.items()}
         if relative or format != "xyxy":
             _to_pixels(image, made, format, relative)
-        names = (per_image,) if isinstance(per_image, str) else tuple(per_image)
-        kept = Kept(ignore, ("image_id", *names), _has_flat_mask(made))
+        of_image = (per_image,) if isinstance(per_image, str) else tuple(per_image)
+        classes = None if names is None else names if isinstance(names, Names) else Names(names)
+        kept = Kept(ignore, ("image_id", *of_image), _has_flat_mask(made), classes)
         self._set(image, made, kept)
         self._set(image, checked(self), kept)
 
@@ -212,6 +218,11 @@ class Scene:
         return self._kept.ignore
 
     @property
+    def names(self) -> dict[int, str]:
+        """How classes are called, by their labels; empty if nobody has said it."""
+        return dict(self._kept.names or {})
+
+    @property
     def fields(self) -> dict[str, Any]:
         """All annotations, by their names."""
         return {name: self._field(name) for name in self._fields}
@@ -308,6 +319,24 @@ class Scene:
 
         return images_and_targets(self, boxes, relative)
 
+    def draw(self, size: int | None = None) -> Any:
+        """The images with masks, boxes, points and names drawn into them, to look at: uint8, HWC.
+
+        A notebook shows a Scene so by itself. Images that are no bytes are stretched from black to white.
+
+        Args:
+            size: The longest side in pixels; smaller images become larger by a whole number. Default: as they are.
+
+        Returns:
+            A Batch, or a Tensor of a single sample.
+
+        Example:
+            >>> scene = avida.Scene(image, boxes=np.float32([[0, 0, 4, 3]]), labels=[0], names=["cat"])
+            >>> scene.draw(size=60).shape
+            (40, 60, 3)
+        """
+        return drawn(self, size)
+
     def to_device(self, device: DeviceArg) -> Scene:
         """The same with the image on another device. Annotations stay on the CPU."""
         return self._showing(self._image.to_device(device))
@@ -370,6 +399,12 @@ class Scene:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self._image, self.fields, self._kept, (self.matrix,) if self._steps else ())
+
+    def _repr_html_(self) -> str | None:
+        return scene_html(self)
+
+    def _repr_png_(self) -> bytes | None:
+        return scene_png(self)
 
     def __repr__(self) -> str:
         samples = f"{self._image.batch_size} samples" if isinstance(self._image, Batch) else "one sample"
