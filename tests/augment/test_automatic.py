@@ -8,7 +8,7 @@ import pytest
 
 import avida
 from avida import augment
-from avida.augment import Augmentation, Policy, Step
+from avida.augment import Augmentation, SubPolicies, Step
 
 FUNCTIONS = [avida.auto_augment, avida.rand_augment, avida.trivial_augment]
 EACH = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
@@ -93,13 +93,12 @@ def test_empty_batches_and_images(function):
 
 @EACH
 def test_what_is_no_image(function):
-    with pytest.raises(TypeError, match=r"expected a Batch or a Tensor, got ndarray"):
+    with pytest.raises(TypeError, match=r"expected a Batch, a Tensor or a Scene, got ndarray"):
         function(IMAGES[0])
     for wrong, text in (
-        (avida.as_batch([np.zeros((4, 5, 3), np.float32)], layout="HWC"), r"of uint8, got f32, HWC"),
-        (avida.as_batch([np.zeros((3, 4, 5), np.uint8)], layout="CHW"), r"got u8, CHW"),
+        (avida.as_batch([np.zeros((4, 5, 3), np.int32)], layout="HWC"), r"of uint8, uint16 or floats, got i32, HWC"),
         (avida.as_batch([np.zeros((4, 5), np.uint8)]), r"got u8, 2 axes"),
-        (avida.as_batch([IMAGES[0], IMAGES[1][..., :1]], layout="HWC"), r"1 channel, or 3; got \[1, 3\]"),
+        (avida.as_batch([IMAGES[0], IMAGES[1][..., :1]], layout="HWC"), r"as many channels, got \[1, 3\]"),
     ):
         with pytest.raises(ValueError, match=text):
             function(wrong).evaluate()
@@ -167,13 +166,13 @@ def test_signs_and_magnitudes_are_drawn():
 
 def test_probabilities_of_steps():
     augmentation, calls = recorded()
-    policy = Policy([[Step("recorded", 0.25)], [Step("recorded", 0.75)]], [augmentation])
+    policy = SubPolicies([[Step("recorded", 0.25)], [Step("recorded", 0.75)]], [augmentation])
     avida.auto_augment(avida.as_batch([IMAGES[0]] * 2000, layout="HWC"), policy, rng=rng()).evaluate()
     assert abs(calls[0][0] / 2000 - 0.5) < 0.05
 
 
 def test_steps_follow_one_another():
-    policy = Policy([[Step("invert", 1.0), Step("solarize", 1.0, 5)]])
+    policy = SubPolicies([[Step("invert", 1.0), Step("solarize", 1.0, 5)]])
     inverted = [255 - image for image in IMAGES]
     threshold = 255 - 255 * 5 / 9
     expected = [np.where(image >= threshold, 255 - image, image) for image in inverted]
@@ -215,9 +214,9 @@ def test_policies_can_be_changed():
         (
             lambda: avida.auto_augment(images(), "mnist"),
             ValueError,
-            "imagenet, cifar10, svhn, or a Policy; got 'mnist'",
+            "imagenet, cifar10, svhn, .* or SubPolicies; got 'mnist'",
         ),
-        (lambda: avida.auto_augment(images(), 3), TypeError, "auto_augment: expected a name or a Policy, got 3"),
+        (lambda: avida.auto_augment(images(), 3), TypeError, "auto_augment: expected a name or SubPolicies, got 3"),
         (lambda: avida.rand_augment(images(), m=31), ValueError, "rand_augment: expected m from 0 to 30, got 31"),
         (lambda: avida.rand_augment(images(), n=-1), ValueError, "rand_augment: expected n of at least 0, got -1"),
         (lambda: avida.trivial_augment(images(), num_magnitude_bins=0), ValueError, "at least 1, got 0"),
@@ -248,11 +247,11 @@ def test_policies_can_be_changed():
             ValueError,
             "max_translate_abs or max_translate_rel, got both",
         ),
-        (lambda: Policy([]), ValueError, "at least one sub-policy"),
-        (lambda: Policy([[Step("blur", 1)]]), ValueError, "got 'blur'"),
-        (lambda: Policy([[Step("rotate", 1.5, 1)]]), ValueError, "probability from 0 to 1, got 1.5"),
-        (lambda: Policy([[Step("rotate", 1)]]), ValueError, "magnitude from 0 to 9, got None"),
-        (lambda: Policy([[Step("invert", 1, 3)]]), ValueError, "expected no magnitude, got 3"),
+        (lambda: SubPolicies([]), ValueError, "at least one sub-policy"),
+        (lambda: SubPolicies([[Step("blur", 1)]]), ValueError, "got 'blur'"),
+        (lambda: SubPolicies([[Step("rotate", 1.5, 1)]]), ValueError, "probability from 0 to 1, got 1.5"),
+        (lambda: SubPolicies([[Step("rotate", 1)]]), ValueError, "magnitude from 0 to 9, got None"),
+        (lambda: SubPolicies([[Step("invert", 1, 3)]]), ValueError, "expected no magnitude, got 3"),
         (lambda: Augmentation("x", 5), TypeError, "expected a function, got 5"),
         (lambda: Augmentation("x", None, (1, 2, 3)), ValueError, "the weakest and the strongest"),
     ],
@@ -288,7 +287,7 @@ def test_wrong_arguments_of_all(function, arguments, error, text):
         function(none if "keyed_by" not in arguments else images(), **arguments)
 
 
-@pytest.mark.parametrize("documented", [avida.rand_augment, avida.trivial_augment, Policy], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("documented", [avida.rand_augment, avida.trivial_augment, SubPolicies], ids=lambda f: f.__name__)
 def test_signatures_are_short(documented):
     assert len(str(inspect.signature(documented))) < 700
     assert "Augmentation(" not in str(inspect.signature(documented))

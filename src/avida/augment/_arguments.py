@@ -83,7 +83,7 @@ def either(
         return choice(items, p=shares, **where)
 
     fixed = tuple(tuple(value) if isinstance(value, Sequence) else value for value in values)
-    return Random("either", (fixed if shares is None else (fixed, tuple(shares))), draw, rng, keyed_by)
+    return Random("either", (fixed,) if shares is None else (fixed, tuple(shares)), draw, rng, keyed_by)
 
 
 def chance(p: float, *, rng: RNG | None = None, keyed_by: KeyedBy | None = None) -> Random:

@@ -8,16 +8,19 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from avida import _core
+from avida._scenes.scene import Scene
 from avida._values.batch import Batch
-from avida._values.dtype import uint8
+from avida._values.dtype import DType, uint8, uint16
 from avida._values.tensor import Tensor
 from avida._values.typing import KeyedBy
 from avida.augment._augmentation import Augmentation
 from avida.augment._draw import draw
+from avida.augment._groups import batch_in, check_value, in_background, merged, parts_of, rebuilt, selected
+from avida.augment._operations import gray_or
 from avida.random._ops import uniform
 from avida.random._rng import RNG
 
-Images = TypeVar("Images", Batch, Tensor)
+Images = TypeVar("Images", Batch, Tensor, Scene)
 
 
 class Choice(NamedTuple):
@@ -27,69 +30,79 @@ class Choice(NamedTuple):
     magnitude: float
 
 
-def draw_and_apply(
-    name: str,
-    images: Images,
-    draws: int,
-    choose: Callable[[np.ndarray], Sequence[Choice]],
-    choices: tuple[Any, ...],
-    options: Mapping[str, Any],
-    rng: RNG | None,
-    keyed_by: KeyedBy | None,
-) -> Images:
-    """Draws numbers from 0 to 1 for every sample, lets ``choose`` make choices of them, and carries these out.
+class Plan(NamedTuple):
+    """How samples choose their augmentations."""
+
+    name: str
+    draws: int
+    """How many numbers from 0 to 1 a sample draws."""
+    choose: Callable[[np.ndarray], Sequence[Choice]]
+    """What these stand for: augmentations that follow one another."""
+    key: tuple[Any, ...]
+    """What ``choose`` depends on: constants and frozen objects, by which the call of the next iteration is known."""
+    options: Mapping[str, Any]
+    """Arguments of the augmentations that have them."""
+
+
+def draw_and_apply(plan: Plan, images: Images, rng: RNG | None, keyed_by: KeyedBy | None) -> Images:
+    """Draws numbers for every sample, and carries out what the plan chooses by them.
 
     The numbers are drawn at the call, like those of any random operator. All else happens in the background, in order
-    with the other operators: nothing waits for the images here. ``choices`` is what ``choose`` depends on: constants
-    and frozen objects, by which the call of the next iteration of a loop is recognised.
+    with the other operators: nothing waits for the images here.
     """
-    if not isinstance(images, Tensor | Batch):  # an array of four axes could be images, or a video
-        raise TypeError(f"{name}: expected a Batch or a Tensor, got {type(images).__name__}; see avida.as_batch")
-    like = images if isinstance(images, Batch) else None
-    numbers = draw(name, uniform, like, rng, keyed_by, range=[0.0, 1.0], shape=[draws])
+    check_value(plan.name, images)
+    like = batch_in(images)
+    numbers = draw(plan.name, uniform, like, rng, keyed_by, range=[0.0, 1.0], shape=[max(plan.draws, 1)])
 
-    def run(values: list[Any]) -> list[Any]:
-        samples, rows = values[0], _core.read_only(values[1].cpu())
-        if isinstance(samples, Batch):
-            return [apply_choices(checked(name, samples), [choose(np.asarray(row)) for row in rows], options)]
-        alone = _core.batch_from_tensors([samples], samples._dtype_id, "")
-        return [apply_choices(checked(name, alone), [choose(np.asarray(rows))], options)._sample(0)]
+    def run(parts: list[Any], rows: np.ndarray, _: list[Any]) -> list[Any]:
+        return apply_choices(plan, images, parts, [plan.choose(row) for row in rows])
 
-    size = -1 if like is None else like.batch_size
-    key = (name, choices, tuple(options.items()))
-    return _core.python_call(run, name, [images, numbers], [], 1, size, True, key)[0]
+    key = (plan.key, tuple(plan.options.items()))
+    return in_background(plan.name, images, run, numbers, key=key, pure=True)[0]
 
 
 def checked(name: str, images: Batch) -> Batch:
     """The images, if they are such; with a layout if they had none."""
     layout = images.layout or {3: "HWC", 4: "FHWC"}.get(images.ndim, "")
-    if images.dtype != uint8 or layout not in ("HWC", "FHWC"):
+    colors = images.dtype in (uint8, uint16) or (images.dtype.kind == DType.Kind.float and images.dtype.bits < 64)
+    if not colors or layout not in ("HWC", "FHWC", "CHW", "FCHW"):
         raise ValueError(
-            f"{name}: expected images (HWC) or videos (FHWC) of uint8, got {images.dtype}, "
-            f"{images.layout or f'{images.ndim} axes'}"
+            f"{name}: expected images (HWC, CHW) or videos (FHWC, FCHW) of uint8, uint16 or floats, got "
+            f"{images.dtype}, {images.layout or f'{images.ndim} axes'}"
         )
-    channels = sorted({shape[-1] for shape in images.shape})
-    if len(channels) > 1 or channels[:1] not in ([], [1], [3]):
-        raise ValueError(f"{name}: expected images that all have 1 channel, or 3; got {channels}")
+    channels = sorted({shape[layout.index("C")] for shape in images.shape})
+    if len(channels) > 1:
+        raise ValueError(f"{name}: expected images that all have as many channels, got {channels}")
     return images if images.layout else _core.relabel(images, layout)
 
 
-def apply_choices(images: Batch, choices: Sequence[Sequence[Choice]], options: Mapping[str, Any]) -> Batch:
-    """Carries out the choices of each sample, one after the other.
+def apply_choices(
+    plan: Plan,
+    x: Any,
+    parts: list[Any],
+    choices: Sequence[Sequence[Choice]],
+    done: Callable[[int, Choice, Mapping[str, Any]], None] | None = None,
+) -> list[Any]:
+    """Carries out the choices of each sample, one after the other; ``done`` is told of each.
 
     Samples that have chosen the same are one batch, so that every operator runs once, on all threads.
     """
-    shapes = images.shape
+    parts = [checked(plan.name, parts[0]), *parts[1:]]
+    shapes = parts[0].shape
+    options = dict(plan.options)
+    if options.get("fill_value", 0) is None:
+        options["fill_value"] = gray_or(None, parts[0])
     for turn in range(max(map(len, choices), default=0)):
-        groups: dict[Augmentation, list[int]] = {}
+        members: dict[Augmentation, list[int]] = {}
         for i, chosen in enumerate(choices):
             if turn < len(chosen) and chosen[turn].augmentation.function is not None and 0 not in shapes[i]:
-                groups.setdefault(chosen[turn].augmentation, []).append(i)
-        samples = list(images)
-        for augmentation, members in groups.items():
-            magnitudes = np.array([choices[i][turn].magnitude for i in members], np.float32)
-            changed = augmentation.apply(images._select(members), magnitudes, options)
-            for i, sample in zip(members, changed, strict=True):
-                samples[i] = sample
-        images = _core.batch_from_tensors(samples, images._dtype_id, images.layout or "")
-    return images
+                members.setdefault(chosen[turn].augmentation, []).append(i)
+        groups = []
+        for augmentation, group in members.items():
+            magnitudes = np.array([choices[i][turn].magnitude for i in group], np.float32)
+            changed = augmentation.apply(rebuilt(x, selected(parts, group)), magnitudes, options)
+            groups.append((group, parts_of(changed)))
+            for i in group if done else ():
+                done(i, choices[i][turn], options)
+        parts = merged(parts, groups)
+    return parts
