@@ -13,6 +13,9 @@ import avida
 from avida._values.picture import png
 from tests.storage.stores import objects_in
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* has the label"
+)  # of data sets that have nothing to do with each other
 HEIGHT, WIDTH = 40, 60
 NAMES = ["bird", "cat", "dog"]
 
@@ -103,7 +106,8 @@ def test_yolo_rotated(tmp_path):
     for x, y, width, height, angle in boxes:
         c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
         right, down = np.array([c, -s]) * width / 2, np.array([s, c]) * height / 2
-        corners = [(x, y) - right - down, (x, y) + right - down, (x, y) + right + down, (x, y) - right + down]
+        middle = np.array([x, y])
+        corners = [middle - right - down, middle + right - down, middle + right + down, middle - right + down]
         rows.append("0 " + " ".join(f"{a / WIDTH} {b / HEIGHT}" for a, b in corners))
     yolo(tmp_path, ["\n".join(rows)])
     scene = all_of(tmp_path, split="train")
@@ -352,7 +356,7 @@ def test_what_cannot_be_given(tmp_path):
             reader(tmp_path, **arguments)
     with pytest.raises(ValueError, match='expected a split among "train", "val", got "test"'):
         reader(tmp_path, split="test")
-    with pytest.raises(RuntimeError, match="expected annotations in .*: texts of YOLO"):
+    with pytest.raises(RuntimeError, match=r"expected annotations in .*: texts of YOLO"):
         reader(tmp_path / "images")
     with pytest.raises(RuntimeError, match='format must be "yolo", "yolo-segments"'):
         reader(tmp_path, format="coco")

@@ -1,6 +1,7 @@
 #include "readers/annotated/annotated_files.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -83,12 +84,15 @@ class YoloFiles {
     if (names.empty()) refuse("expected images in ", place(), ", found none");
     AnnotatedFiles files;
     const int of_images = files.images.add_folder(""), of_labels = files.annotations.add_folder("");
+    bool found = false;
     for (const std::string& name : names) {
       const std::string labels = labels_of(name);
+      const bool has_labels = labels_.contains(labels);
       files.images.add(of_images, name, 0);
-      files.annotations.add(of_labels, labels, labels_.contains(labels) ? 0 : -1);
+      files.annotations.add(of_labels, labels, has_labels ? 0 : -1);
+      found |= has_labels;
     }
-    if (labels_.empty())
+    if (!found)
       refuse("expected labels of the images in ", place(), ", such as ", labels_of(*names.begin()), ", found none");
     files.format = args_.format ? *args_.format : kind_of_rows(files);
     return files;
@@ -158,13 +162,17 @@ class YoloFiles {
       count_yolo_numbers(text, counts);
       read += !text.empty();
     }
+    const int64_t some = counts.empty() ? 4 : *counts.begin();
+    const auto is_known = [](int64_t count) { return count == 4 || (count >= 6 && count % 2 == 0); };
+    if (std::ranges::any_of(counts, is_known)) std::erase_if(counts, std::not_fn(is_known));  // broken rows
     counts.erase(4);
     if (counts.empty()) return AnnotationFormat::yolo;
     if (counts == std::set<int64_t>{8}) return AnnotationFormat::yolo_rotated;
-    const bool are_pairs = std::ranges::all_of(counts, [](int64_t count) { return count >= 6 && count % 2 == 0; });
-    if (are_pairs && counts.size() > 1) return AnnotationFormat::yolo_segments;
-    if (are_pairs && *counts.begin() == 6) return AnnotationFormat::yolo_segments;
-    refuse("cannot tell what the rows of ", *counts.begin(),
+    // Keypoints would have their shape in the settings, and rows of one length.
+    const bool has_settings = args_.class_names || args_.image_folders;
+    if (is_known(*counts.begin()) && (counts.size() > 1 || *counts.begin() == 6 || has_settings))
+      return AnnotationFormat::yolo_segments;
+    refuse("cannot tell what the rows of ", some,
            " numbers behind the class are: say it by format=; keypoints need keypoint_shape=, such as (17, 3)");
   }
 

@@ -93,14 +93,36 @@ def area(picture: np.ndarray, inside: np.ndarray, color: Color, opacity: float =
     paint(picture, (inside & ~within) * np.float32(0.9), color)
 
 
-def name_tag(picture: np.ndarray, text: str, x: float, y: float, color: Color) -> None:
-    """A text on a field of colour that stands on the point, or within the picture."""
+Field = tuple[int, int, int, int]
+"""Top, left, bottom and right."""
+
+
+def name_tag(picture: np.ndarray, text: str, box: np.ndarray, color: Color, taken: list[Field]) -> None:
+    """A text on a field of colour beside a box (left, top, right, bottom), away from others where there is room.
+
+    The field is added to those that are taken.
+    """
     height, width = picture.shape[:2]
     letters = written(text, max(0, width - 8))
     field = np.ones((HEIGHT + 1, letters.shape[1] + 7), np.float32)
     field[[0, 0, -1, -1], [0, -1, 0, -1]] = 0.35
-    left = int(np.clip(round(x), 0, max(0, width - field.shape[1])))
-    top = int(np.clip(round(y) - field.shape[0], 0, max(0, height - field.shape[0])))
-    paint(picture, field * np.float32(0.95), color, top, left)
+    down, across = field.shape
+    left, above, right, below = (round(float(each)) for each in box)
+    places = [
+        (above - 1 - down, left - 1), (below + 1, left - 1), (above - 1 - down, right + 1 - across),
+        (below + 1, right + 1 - across), (above + 2, left + 2),
+    ]  # fmt: skip
+    fields = []
+    for top, x in places:
+        top, x = min(max(top, 0), max(0, height - down)), min(max(x, 0), max(0, width - across))
+        fields.append((top, x, top + down, x + across))
+    free = (each for each in fields if not any(_overlap(each, other) for other in taken))
+    chosen = next(free, fields[0])
+    taken.append(chosen)
+    paint(picture, field * np.float32(0.95), color, chosen[0], chosen[1])
     brightness = float(np.dot(color, (0.299, 0.587, 0.114)))
-    paint(picture, letters, _DARK if brightness > 130 else _LIGHT, top - 1, left + 4)
+    paint(picture, letters, _DARK if brightness > 130 else _LIGHT, chosen[0] - 1, chosen[1] + 4)
+
+
+def _overlap(one: Field, other: Field) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from avida import _core
-from avida._scenes.drawing import area, color_of, dot, name_tag, outline, paint
+from avida._scenes.drawing import Field, area, color_of, dot, name_tag, outline, paint
 from avida._values.batch import Batch
 from avida._values.picture import contact_sheet, numbers, pixels, png
 from avida._values.tensor import Tensor, as_tensor
@@ -46,7 +46,7 @@ def sheet(scene: Scene) -> np.ndarray:
     if not isinstance(scene.image, Batch):
         return next(iter(_pictures(scene, None, _ALONE)))
     made = list(_pictures(scene, _SAMPLES, _CELL))
-    return contact_sheet([[each] for each in made], min(_ACROSS, len(made)), max(max(each.shape[:2]) for each in made))
+    return contact_sheet([[each] for each in made], min(_ACROSS, len(made)))
 
 
 def scene_png(scene: Scene) -> bytes | None:
@@ -91,7 +91,7 @@ def _pictures(scene: Scene, most: int | None, size: int | None) -> Iterable[np.n
 def _picture(scene: Scene, image: Any, fields: Mapping[str, Any], size: int | None) -> np.ndarray:
     image = image.cpu()
     if (image.layout or "").startswith("F"):
-        image = image.slice[0]  # of a video
+        image = image[0]  # of a video
     base = pixels(image)
     if base is None:
         raise _NoPictureError(f"expected images to draw on, such as HWC of 1, 3 or 4 channels, got {image!r:.200}")
@@ -153,22 +153,23 @@ def _draw_objects(
         inside = known["masks"][i][seen[0][:, None], seen[1]] != 0
         area(picture, inside, colors[i])
         y, x = np.nonzero(inside)
-        places[i] = np.array([x.min(), y.min()]) if len(x) else None
+        places[i] = np.array([x.min(), y.min(), x.max() + 1, y.max() + 1]) if len(x) else None
     for i in range(count) if "boxes" in known else ():
         left, top, right, bottom = known["boxes"][i].astype(np.float64)
         corners = np.array([[left, top], [right, top], [right, bottom], [left, bottom]]) * scale
         outline(picture, corners, colors[i])
-        places[i] = corners[0]
+        places[i] = corners[[0, 2]].ravel()
     for i in range(count) if "rotated" in known else ():
         corners = _corners(known["rotated"][i].astype(np.float64)) * scale
         outline(picture, corners, colors[i])
-        places[i] = corners[np.argmin(corners[:, 1])] if places[i] is None else places[i]
+        places[i] = np.array([*corners.min(axis=0), *corners.max(axis=0)]) if places[i] is None else places[i]
     for i in range(count) if "keypoints" in known else ():
         _draw_points(picture, known["keypoints"][i].astype(np.float64), scale, i if count > 1 else None, colors[i])
+    taken: list[Field] = []
     for i in range(min(len(labels), count, _MOST_TAGS)):
         place = places[i]
         if place is not None and np.isfinite(place).all() and (np.abs(place) < 1e6).all():
-            name_tag(picture, names.get(labels[i], str(labels[i])), place[0] - 1, place[1] - 1, colors[i])
+            name_tag(picture, names.get(labels[i], str(labels[i])), place, colors[i], taken)
 
 
 def _draw_points(picture: np.ndarray, points: np.ndarray, scale: np.ndarray, number: int | None, color: Any) -> None:
