@@ -224,6 +224,13 @@ def test_voc(tmp_path):
     np.testing.assert_array_equal(scene.masks.tensors[0], [objects == 1, objects == 2])
     assert scene.masks.shape[1] == (0, HEIGHT, WIDTH)
     assert np.asarray(scene.labels.tensors[0]).tolist() == [0, 1]
+    for file in (tmp_path / "Annotations").iterdir():
+        file.unlink()
+    scene = all_of(tmp_path, mask=True)
+    assert (list(scene.fields), scene.image.shape) == (["mask", "image_id"], [(HEIGHT, WIDTH, 3)] * 2)
+    assert len(reader(tmp_path, mask=True, split="train")) == 2
+    with pytest.raises(RuntimeError, match="expected annotations in"):
+        reader(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,14 @@ void check_args(AnnotatedArgs& args) {
     refuse("expected the number of points and 2 or 3 numbers of each as keypoint_shape, such as (17, 3)");
 }
 
-void check_format(const AnnotatedArgs& args, AnnotationFormat format) {
+void check_format(const AnnotatedArgs& args, const AnnotatedFiles& files) {
+  const AnnotationFormat format = files.format;
   using enum AnnotationFormat;
   const auto named = [&](const char* what) {
     refuse(what, " are not in this format, ", choices_of(format).name_of(static_cast<int>(format)));
   };
   if (args.masks && (format == yolo || format == yolo_rotated || format == yolo_keypoints)) named("masks");
+  if (args.masks && !files.has_objects) refuse("expected annotations (.xml) for masks of objects, found none");
   if (args.mask && format != voc) named("label maps (mask=True)");
   if (args.keypoints && format != labelme && format != yolo_keypoints) named("keypoints");
   if (format == yolo_keypoints && !args.keypoint_shape)
@@ -57,7 +59,7 @@ ClassNumbers classes_in(const AnnotatedFiles& files, const Opening& opening) {
 
 std::shared_ptr<Source> source_of_args(const AnnotatedArgs& args, const Opening& opening) {
   AnnotatedFiles files = find_annotated(args, opening);
-  check_format(args, files.format);
+  check_format(args, files);
   ClassNumbers numbers;
   Source::Classes names;
   if (args.classes || args.class_names) {
@@ -67,7 +69,7 @@ std::shared_ptr<Source> source_of_args(const AnnotatedArgs& args, const Opening&
       if (!numbers.emplace(name, label).second && args.classes)
         refuse("expected each name once in classes, got \"", name, "\" twice");
     }
-  } else if (!is_yolo(files.format)) {
+  } else if (!is_yolo(files.format) && files.has_objects) {
     numbers = classes_in(files, opening);
     for (const auto& [name, label] : numbers) names.emplace(label, name);
   }
@@ -88,8 +90,8 @@ Items are ``avida.Scene``: decoded images with ``labels``, ``image_id`` (the num
 * ``"yolo-rotated"``: ``rotated``, from four corners;
 * ``"yolo-keypoints"``: ``boxes``, ``keypoints`` with visibility;
 * ``"voc"``: ``boxes``, ``difficult``, ``truncated`` and ``pose`` (0 unspecified, 1 frontal, 2 left, 3 rear, 4 right, -1
-  another); with ``mask`` the label map in ``SegmentationClass``, where 255 does not count; with ``masks`` those in
-  ``SegmentationObject``. Pixels of VOC count from 1, those of a Scene from the corner of the first;
+  another); with ``mask`` the label map in ``SegmentationClass``, where 255 does not count, also without any other annotations;
+  with ``masks`` those in ``SegmentationObject``. Pixels of VOC count from 1, those of a Scene from the corner of the first;
 * ``"labelme"``: ``boxes`` around shapes, their ``kind`` (0 polygon, 1 rectangle, 2 circle, 3 point, 4 line, 5 line
   strip) and ``group`` (-1 for none); with ``masks`` a mask of each, which is empty for points and lines; with
   ``keypoints`` the points of these.

@@ -242,18 +242,23 @@ class NamedFiles {
       else
         images_.add(name);
     }
+    if (args.mask && annotations_.empty()) {
+      has_objects_ = false;
+      for (const auto& [stem, name] : class_images_) annotations_.push_back(name);
+    }
     if (args.split) select(*args.split);
   }
 
   AnnotatedFiles find() const {
     AnnotatedFiles files;
     files.format = format_;
+    files.has_objects = has_objects_;
     const int of_images = files.images.add_folder(root_), of_annotations = files.annotations.add_folder(root_);
     for (const std::string& name : annotations_) {
       const std::string image = images_.of(name);
       if (args_.mask && !class_images_.contains(std::string(stem_of(name)))) continue;
       files.images.add(of_images, image, image.empty() ? -1 : 0);
-      files.annotations.add(of_annotations, name, 0);
+      files.annotations.add(of_annotations, name, has_objects_ ? 0 : -1);
       if (args_.mask) files.class_images.push_back(root_ + class_images_.at(std::string(stem_of(name))));
       if (args_.masks && format_ == AnnotationFormat::voc) {
         const auto found = object_images_.find(std::string(stem_of(name)));
@@ -284,21 +289,23 @@ class NamedFiles {
   const AnnotatedArgs& args_;
   const std::string root_;
   const AnnotationFormat format_;
-  std::vector<std::string> annotations_;
+  std::vector<std::string> annotations_;  // or the label maps, where there are no others
+  bool has_objects_ = true;
   std::set<std::string> texts_;
   ImagesByStem images_;
   std::map<std::string, std::string> class_images_, object_images_;  // by their stems
 };
 
 AnnotationFormat format_found(const AnnotatedArgs& args, const Opening& opening) {
-  bool has_xml = false, has_json = false, has_text = false;
+  bool has_xml = false, has_json = false, has_text = false, has_label_maps = false;
   listed(args.root(), opening, [&](std::string_view name) {
     has_xml |= ends_with(name, ".xml");
     has_json |= ends_with(name, ".json");
     has_text |= ends_with(name, ".txt");
+    has_label_maps |= is_in(name, kClassImages);
     return false;
   });
-  if (has_xml) return AnnotationFormat::voc;
+  if (has_xml || has_label_maps) return AnnotationFormat::voc;
   if (has_json && !has_text) return AnnotationFormat::labelme;
   if (has_text) return AnnotationFormat::yolo;
   refuse("expected annotations in ", args.root(),

@@ -28,6 +28,7 @@ struct AnnotatedArgs : ReaderArgs {
 
 struct AnnotatedFiles {
   AnnotationFormat format = AnnotationFormat::yolo;
+  bool has_objects = true;  // else there are label maps alone
   // One of each for every sample, in their order. A label of -1 says that there is none: images without objects, and
   // images that LabelMe's files name or have in them.
   FileList images, annotations;

@@ -49,13 +49,22 @@ class AnnotatedSource : public Source {
       : files_(std::move(files)), numbers_(std::move(numbers)), classes_(std::move(names)), args_(args) {
     is_local_ = files_.images.is_local() && files_.annotations.is_local();
     add(Output::file, "image");
+    if (files_.has_objects) add_objects();
+    if (args.mask) add(Output::mask, "mask");
+    add(Output::image_id, "image_id");
+    if (args.keypoint_shape)
+      rows_.points = (*args.keypoint_shape)[0], rows_.numbers_per_point = (*args.keypoint_shape)[1];
+    if (is_yolo(files_.format)) rows_.kind = static_cast<YoloRows::Kind>(files_.format);
+    rows_.classes = args.classes || args.class_names ? std::ssize(classes_) : 0;
+  }
+  void add_objects() {
     if (files_.format == AnnotationFormat::yolo_rotated)
       add(Output::rotated, "rotated");
     else
       add(Output::boxes, "boxes");
     add(Output::labels, "labels");
     if (has_keypoints()) add(Output::keypoints, "keypoints");
-    if (args.masks) add(Output::masks, "masks");
+    if (args_.masks) add(Output::masks, "masks");
     if (files_.format == AnnotationFormat::voc) {
       add(Output::first, "difficult");
       add(Output::second, "truncated");
@@ -65,12 +74,6 @@ class AnnotatedSource : public Source {
       add(Output::first, "kind");
       add(Output::second, "group");
     }
-    if (args.mask) add(Output::mask, "mask");
-    add(Output::image_id, "image_id");
-    if (args.keypoint_shape)
-      rows_.points = (*args.keypoint_shape)[0], rows_.numbers_per_point = (*args.keypoint_shape)[1];
-    if (is_yolo(files_.format)) rows_.kind = static_cast<YoloRows::Kind>(files_.format);
-    rows_.classes = args.classes || args.class_names ? std::ssize(classes_) : 0;
   }
 
   const char* name() const override { return "readers.Annotated"; }
@@ -135,7 +138,8 @@ class AnnotatedSource::AnnotatedSample : public Source::Sample {
     }
     if (is_yolo(files.format) || source.args_.masks) measure();
     if (is_yolo(files.format)) of_file(annotation, [&] { found_ = parse_yolo(text, source.rows_, height_, width_); });
-    if (files.format == AnnotationFormat::voc) of_file(annotation, [&] { found_ = parse_voc(text, source.numbers_); });
+    if (files.format == AnnotationFormat::voc && files.has_objects)
+      of_file(annotation, [&] { found_ = parse_voc(text, source.numbers_); });
     for (const auto& points : found_.keypoints) most_points_ = std::max(most_points_, std::ssize(points));
     if (files.format == AnnotationFormat::yolo_keypoints) most_points_ = source.rows_.points;
     if (source.args_.masks) prepare_masks(fetched);
