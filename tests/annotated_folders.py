@@ -71,7 +71,16 @@ def write_patterns(folder):
     rng = np.random.default_rng(5)
     y, x = np.mgrid[:48, :48]
     ring = np.hypot(x - 24, y - 24)
-    kinds = [np.sin(x), np.sin(y), np.sin(x) * np.sin(y), np.sin(ring), x > 1e3, rng.normal(0, 1, (48, 48)), x > y, ring < 9]
+    kinds = [
+        np.sin(x),
+        np.sin(y),
+        np.sin(x) * np.sin(y),
+        np.sin(ring),
+        x > 1e3,
+        rng.normal(0, 1, (48, 48)),
+        x > y,
+        ring < 9,
+    ]
     for i, kind in enumerate(kinds):
         colors = np.eye(3)[[i % 3, (i + 1) % 3]] * 220 + 20
         picture = colors[(np.asarray(kind) > 0.2).astype(int)]

@@ -131,7 +131,7 @@ A text or file that is broken makes its sample fail, with a message that names f
 >>> _ = (root / "data.yaml").write_text("names: [bird, cat]")
 >>> reader = avida.readers.Annotated(file_root=root)
 >>> for scene in reader.next_epoch(batch_size=1):
-...     print(scene.boxes.torch().tolist(), reader.classes[scene.labels[0].item()])
+...     print(scene.boxes.torch().tolist(), reader.classes[scene.labels.tensors[0].item()])
 [[[1.0, 0.0, 3.0, 2.0]]] cat)")
       .needs("simdjson")
       .check(check_args)

@@ -50,8 +50,9 @@ class Annotated(AnnotatedHooks):
     * ``"yolo-rotated"``: ``rotated``, from four corners;
     * ``"yolo-keypoints"``: ``boxes``, ``keypoints`` with visibility;
     * ``"voc"``: ``boxes``, ``difficult``, ``truncated`` and ``pose`` (0 unspecified, 1 frontal, 2 left, 3 rear, 4
-      right, -1 another); with ``mask`` the label map in ``SegmentationClass``, where 255 does not count; with ``masks``
-      those in ``SegmentationObject``. Pixels of VOC count from 1, those of a Scene from the corner of the first;
+      right, -1 another); with ``mask`` the label map in ``SegmentationClass``, where 255 does not count, also without
+      any other annotations; with ``masks`` those in ``SegmentationObject``. Pixels of VOC count from 1, those of a
+      Scene from the corner of the first;
     * ``"labelme"``: ``boxes`` around shapes, their ``kind`` (0 polygon, 1 rectangle, 2 circle, 3 point, 4 line, 5 line
       strip) and ``group`` (-1 for none); with ``masks`` a mask of each, which is empty for points and lines; with
       ``keypoints`` the points of these.
@@ -123,7 +124,7 @@ class Annotated(AnnotatedHooks):
         >>> _ = (root / "data.yaml").write_text("names: [bird, cat]")
         >>> reader = avida.readers.Annotated(file_root=root)
         >>> for scene in reader.next_epoch(batch_size=1):
-        ...     print(scene.boxes.torch().tolist(), reader.classes[scene.labels[0].item()])
+        ...     print(scene.boxes.torch().tolist(), reader.classes[scene.labels.tensors[0].item()])
         [[[1.0, 0.0, 3.0, 2.0]]] cat
     """
 
