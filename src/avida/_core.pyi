@@ -216,8 +216,10 @@ class Feed:
         made = make(item) for the next item, after commit(item, made), which stores attributes after all that can fail.
         """
 
-    def run_ahead(self, loop: UserLoop, depth: int) -> None:
-        """Prepares up to `depth` items ahead of the loop that takes them."""
+    def run_ahead(self, loop: UserLoop, depth: int, grows: bool) -> None:
+        """
+        Prepares up to `depth` items ahead of the loop that takes them, or more where the loop decodes on a GPU.
+        """
 
 def ahead_counts() -> tuple[int, int, int]:
     """
@@ -752,6 +754,7 @@ class ReaderItems(Feed):
         skip_errors: bool,
         loop: UserLoop,
         ahead: int,
+        grows: bool,
     ) -> None:
         """
         Gives it the next epoch, unless another one has got that since `reading` was made.

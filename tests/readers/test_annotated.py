@@ -88,14 +88,16 @@ def test_yolo_segments(tmp_path):
     yolo(tmp_path, [f"1 {row}\n0 0.5 0.5 0.5 0.5\n2 0.1 0.1 0.2 0.2 0.1 0.3", "", "0 .5 .5 .5 .5"])
     scene = all_of(tmp_path, split="train", masks=True)
     np.testing.assert_allclose(scene.boxes.tensors[0], [[5, 5, 40, 30], [15, 10, 45, 30], [6, 4, 12, 12]], atol=1e-5)
-    masks = np.asarray(scene.masks.tensors[0])
+    assert scene.masks.shape == [(3, 4, 2), (0, 1, 2), (1, 4, 2)]
+    dense = scene.masks_as("dense")
+    masks = np.asarray(dense.tensors[0])
     expected = Image.new("L", (WIDTH, HEIGHT))
     ImageDraw.Draw(expected).polygon([tuple(corner) for corner in corners.tolist()], 1)
     assert masks.shape == (3, HEIGHT, WIDTH)
     assert (masks[0] != np.asarray(expected)).mean() < 0.03
     assert masks[1, 10:30, 15:45].all()
     assert masks[1].sum() == 600
-    assert scene.masks.shape[1] == (0, HEIGHT, WIDTH)
+    assert dense.shape[1] == (0, HEIGHT, WIDTH)
     assert "masks" not in all_of(tmp_path, split="train").fields
 
 
@@ -370,8 +372,10 @@ def test_what_cannot_be_given(tmp_path):
 
 
 def test_masks_have_a_limit(tmp_path):
-    write(tmp_path / "0.png", png(np.zeros((4000, 4000, 1), np.uint8)))
-    labelme(tmp_path, [SHAPES[0]] * 70)
+    voc(tmp_path)
+    write(tmp_path / "JPEGImages/0.png", png(np.zeros((4000, 4000, 1), np.uint8)))
+    thing = VOC[VOC.index("<object>") : VOC.rindex("</annotation>")]
+    write(tmp_path / "Annotations/0.xml", f"<annotation>{thing * 35}</annotation>")
     with pytest.raises(RuntimeError, match="expected at most 1073741824 bytes for the masks of an image, got 70 masks"):
         all_of(tmp_path, masks=True).labels.evaluate()
 

@@ -117,7 +117,8 @@ A text or file that is broken makes its sample fail, with a message that names f
            "``kpt_shape`` of the settings.")
       .arg("keypoints", &AnnotatedArgs::keypoints, "Points and lines of LabelMe as ``keypoints`` of Scenes.")
       .arg("mask", &AnnotatedArgs::mask, "Label maps of Pascal VOC, of the images that have one.")
-      .arg("masks", &AnnotatedArgs::masks, "A mask for each object, at most 1 GiB for an image.")
+      .arg("masks", &AnnotatedArgs::masks,
+           "A mask for each object: polygons; pixels of VOC, at most 1 GiB for an image.")
       .arg("split", &AnnotatedArgs::split,
            "Which part to read, such as \"train\": a name in YOLO's settings or in VOC's ``ImageSets``, or a folder. "
            "Default: all that is there.")

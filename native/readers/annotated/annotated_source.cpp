@@ -1,6 +1,7 @@
 #include "readers/annotated/annotated_source.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -14,16 +15,17 @@
 namespace avida {
 namespace {
 
-enum class Output { file, boxes, rotated, labels, keypoints, masks, first, second, third, mask, image_id };
+enum class Output { file, boxes, rotated, labels, keypoints, polygons, masks, first, second, third, mask, image_id };
 
 constexpr int64_t kMostMasks = int64_t{1} << 30;  // bytes of the masks of one image
 
 Meta meta_of(Output output) {
   Meta meta;
   const bool rows = output == Output::boxes || output == Output::rotated;
+  const bool points = output == Output::keypoints || output == Output::polygons;
   const bool bytes = output == Output::file || output == Output::mask || output == Output::masks;
-  meta.dtype = bytes ? DType::uint8 : rows || output == Output::keypoints ? DType::float32 : DType::int32;
-  meta.ndim = output == Output::masks || output == Output::keypoints ? 3 : rows ? 2 : 1;
+  meta.dtype = bytes ? DType::uint8 : rows || points ? DType::float32 : DType::int32;
+  meta.ndim = output == Output::masks || points ? 3 : rows ? 2 : 1;
   return meta;
 }
 
@@ -64,7 +66,7 @@ class AnnotatedSource : public Source {
       add(Output::boxes, "boxes");
     add(Output::labels, "labels");
     if (has_keypoints()) add(Output::keypoints, "keypoints");
-    if (args_.masks) add(Output::masks, "masks");
+    if (args_.masks) add(files_.format == AnnotationFormat::voc ? Output::masks : Output::polygons, "masks");
     if (files_.format == AnnotationFormat::voc) {
       add(Output::first, "difficult");
       add(Output::second, "truncated");
@@ -88,7 +90,7 @@ class AnnotatedSource : public Source {
     return classes_;
   }
   bool is_local() const override { return is_local_; }
-  bool takes_long() const override { return args_.masks; }
+  bool takes_long() const override { return !files_.object_images.empty(); }
   void name_needs(int64_t index, storage::Needs& needs) const override {
     if (files_.has_image(index)) needs.whole(files_.images.path(index));
     if (files_.has_annotation(index)) needs.whole(files_.annotations.path(index));
@@ -136,13 +138,14 @@ class AnnotatedSource::AnnotatedSample : public Source::Sample {
     } else {
       read_image(files.images.path(index), fetched);
     }
-    if (is_yolo(files.format) || source.args_.masks) measure();
+    if (is_yolo(files.format) || !files.object_images.empty()) measure();
     if (is_yolo(files.format)) of_file(annotation, [&] { found_ = parse_yolo(text, source.rows_, height_, width_); });
     if (files.format == AnnotationFormat::voc && files.has_objects)
       of_file(annotation, [&] { found_ = parse_voc(text, source.numbers_); });
     for (const auto& points : found_.keypoints) most_points_ = std::max(most_points_, std::ssize(points));
     if (files.format == AnnotationFormat::yolo_keypoints) most_points_ = source.rows_.points;
-    if (source.args_.masks) prepare_masks(fetched);
+    for (const auto& outline : found_.outlines) most_corners_ = std::max(most_corners_, std::ssize(outline));
+    if (!files.object_images.empty()) prepare_masks(fetched);
     if (source.args_.mask) label_map_ = all_of(fetched.open(files.class_images[index]));
   }
 
@@ -157,6 +160,8 @@ class AnnotatedSource::AnnotatedSample : public Source::Sample {
         return {count, 5};
       case Output::keypoints:
         return {count, most_points_, 3};
+      case Output::polygons:
+        return {count, most_corners_, 2};
       case Output::masks:
         return {count, height_, width_};
       case Output::mask:
@@ -185,6 +190,8 @@ class AnnotatedSource::AnnotatedSample : public Source::Sample {
         return copy(found_.labels, to);
       case Output::keypoints:
         return read_keypoints(static_cast<float*>(to));
+      case Output::polygons:
+        return read_polygons(static_cast<float*>(to));
       case Output::masks:
         return read_masks(static_cast<uint8_t*>(to));
       case Output::first:
@@ -247,7 +254,6 @@ class AnnotatedSource::AnnotatedSample : public Source::Sample {
     if (std::ssize(found_.labels) > kMostMasks / (height_ * width_))
       refuse("expected at most ", kMostMasks, " bytes for the masks of an image, got ", found_.labels.size(),
              " masks of ", height_, " x ", width_);
-    if (source_.files_.format != AnnotationFormat::voc) return;
     const std::string& path = source_.files_.object_images[index_];
     if (path.empty()) refuse("expected masks of objects in SegmentationObject for ", image_name_, ", found none");
     of_file(path, [&] { read_object_image(all_of(fetched.open(path))); });
@@ -265,17 +271,16 @@ class AnnotatedSource::AnnotatedSample : public Source::Sample {
   }
 
   void read_masks(uint8_t* to) const {
-    const int64_t pixels = height_ * width_;
-    if (!objects_.empty()) {
-      for (size_t object = 1; object <= found_.labels.size(); object++)
-        to = std::ranges::transform(objects_, to, [&](uint8_t pixel) -> uint8_t { return pixel == object; }).out;
-      return;
-    }
-    std::vector<int32_t> painted(static_cast<size_t>(pixels));
+    for (size_t object = 1; object <= found_.labels.size(); object++)
+      to = std::ranges::transform(objects_, to, [&](uint8_t pixel) -> uint8_t { return pixel == object; }).out;
+  }
+
+  // Corners of NaN fill the rows.
+  void read_polygons(float* to) const {
+    std::fill_n(to, std::ssize(found_.outlines) * most_corners_ * 2, NAN);
     for (const auto& outline : found_.outlines) {
-      std::ranges::fill(painted, 0);
-      if (!outline.empty()) LabelMask(painted.data(), height_, width_).paint_polygon(outline, 1);
-      to = std::ranges::copy(painted, to).out;
+      copy(outline, to);
+      to += 2 * most_corners_;
     }
   }
 
@@ -291,7 +296,7 @@ class AnnotatedSource::AnnotatedSample : public Source::Sample {
   const int64_t index_;
   std::string image_name_;
   std::vector<uint8_t> image_, label_map_, objects_;
-  int64_t height_ = 0, width_ = 0, most_points_ = 0;
+  int64_t height_ = 0, width_ = 0, most_points_ = 0, most_corners_ = 1;
   Annotations found_;
 };
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "readers/coco/coco_mask.h"
-
 namespace avida {
+
+using Vertex = std::array<float, 2>;  // x, y
 
 // Each of the vectors is empty, or has an element for each object.
 struct Annotations {

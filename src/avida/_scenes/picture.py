@@ -80,10 +80,13 @@ class _NoPictureError(ValueError):
 
 def _pictures(scene: Scene, most: int | None, size: int | None) -> Iterable[np.ndarray]:
     """Each sample; no larger than `size`, and small ones larger than they are."""
+    fields = scene.fields
+    if "masks" in fields:
+        fields["masks"] = scene.masks_as("dense")
     if not isinstance(scene.image, Batch):
-        yield _picture(scene, scene.image, scene.fields, size)
+        yield _picture(scene, scene.image, fields, size)
         return
-    columns = {name: list(value)[:most] for name, value in scene.fields.items()}
+    columns = {name: list(value)[:most] for name, value in fields.items()}
     for i, image in enumerate(list(scene.image)[:most]):
         yield _picture(scene, image, {name: column[i] for name, column in columns.items()}, size)
 

@@ -39,7 +39,7 @@ class Random:
 
     @property
     def formula(self) -> tuple[str, tuple[Any, ...]] | None:
-        """The function that makes such an argument, and what it gets; None if it has a generator or a key of its own."""
+        """The function that makes such an argument, and what it gets; None with a generator or a key of its own."""
         return (self._name, self._arguments) if self._rng is None and self._keyed_by is None else None
 
     def draw(

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from avida._running.operator import is_constant, is_pure
+from avida._running.operator import is_constant, is_own, is_pure
+from avida._scenes.parts import rebuilt
 from avida._scenes.random_arguments import Random
 from avida._scenes.scene import Scene
 from avida._values.batch import Batch
@@ -20,17 +21,16 @@ from avida.augment._groups import (
     batch_in,
     check_value,
     checked_parts,
+    group_rng,
     groups_of,
     in_background,
     merged,
-    mixed,
-    rebuilt,
     seeds_from,
     selected,
 )
 from avida.augment._orders import Order, maybe_order, one_of_order, shuffled_order, some_of_order
 from avida.random._ops import uniform
-from avida.random._rng import RNG, GroupRNG, drawing_from
+from avida.random._rng import RNG, drawing_from
 
 Images = TypeVar("Images", Batch, Tensor, Scene)
 Function = Callable[..., Any]
@@ -226,8 +226,9 @@ def _run(
 
     keys = [child.key for child in children]
     key = None if None in keys else (order.key, tuple(keys))
-    pure = all(is_pure(child.function) for child in children)
-    return in_background(name, x, run, numbers, per_sample, key=key, pure=pure)[0]
+    own = all(is_own(child.function) for child in children)
+    pure = own or all(is_pure(child.function) for child in children)
+    return in_background(name, x, run, numbers, per_sample, key=key, pure=pure, anywhere=own)[0]
 
 
 def _check_sizes(name: str, children: list[_Child], size: int) -> None:
@@ -247,12 +248,11 @@ def _apply(name: str, x: Any, parts: list[Any], children: list[_Child], rows: np
     """Runs each sample through the functions that it has chosen: those that chose the same in a turn are a batch."""
     drawn = seeds_from(rows[:, -1])
     for turn in order.functions(rows[:, :-1]).T:
-        seeds = mixed(drawn, turn).tolist()
         groups = []
         for child, members in groups_of(turn):
             whole = len(members) == len(rows)
             group = parts if whole else selected(parts, members)
-            with drawing_from(GroupRNG(seeds if whole else [seeds[i] for i in members])):
+            with drawing_from(group_rng(drawn, turn, members)):
                 result = children[child](rebuilt(x, group), None if whole else members)
             groups.append((members, checked_parts(name, x, children[child].function, result, len(members))))
         parts = merged(parts, groups)

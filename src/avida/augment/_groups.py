@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from avida import _core
+from avida._scenes.parts import form_of, parts_of, rebuilt
 from avida._scenes.scene import Scene
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
+from avida.random._rng import GroupRNG
 
 _RESHAPE = _core.op("reshape")
 _SEEDS = 2.0**53
@@ -29,33 +31,6 @@ def batch_in(x: Any) -> Batch | None:
     return image if isinstance(image, Batch) else None
 
 
-def form_of(x: Any) -> tuple[Any, ...]:
-    """What tells Scenes of one kind from those of another."""
-    return (*x._fields, str(x._kept), bool(x._steps)) if isinstance(x, Scene) else ()
-
-
-def parts_of(x: Any) -> list[Any]:
-    """The values of which it consists: for a Scene, with what is still to be done to positions, and the matrix."""
-    if not isinstance(x, Scene):
-        return [x]
-    tight = "boxes" in x._fields and "masks" in x._fields
-    masks = [x._masks if x._pending else x.masks] if tight else []
-    return [x.image, *x._fields.values(), *masks, x._product(x._pending), x.matrix]
-
-
-def rebuilt(x: Any, parts: Sequence[Any], to_cpu: bool = False) -> Any:
-    """A Scene of those parts, or the only one. A call puts all its results on one device."""
-    if not isinstance(x, Scene):
-        return parts[0]
-    count = len(x._fields)
-    fields, others = dict(zip(x._fields, parts[1 : count + 1], strict=True)), parts[count + 1 :]
-    if to_cpu:
-        fields = {n: value.cpu() if x._fields[n]._gpu < 0 else value for n, value in fields.items()}
-        others = [value.cpu() for value in others]
-    *masks, pending, step = others
-    return Scene.__new__(Scene)._set(parts[0], fields, x._kept, (step,), (pending,), masks[0] if masks else None)
-
-
 def in_background(
     name: str,
     x: Any,
@@ -66,12 +41,13 @@ def in_background(
     key: tuple[Any, ...] | None,
     pure: bool,
     more: int = 0,
+    anywhere: bool = False,
 ) -> tuple[Any, list[Any]]:
     """What ``run(parts, rows, others)`` makes of a value and numbers that were drawn for each sample, in rows.
 
     It is called in order with the other operators, and gets and returns Batches, of which a single sample is one too.
     ``more`` is how many values it returns beside the parts. With a key, by which the call of the next iteration of a
-    loop is recognised, it may be called ahead.
+    loop is recognised, it may be called ahead; ``anywhere`` if it calls functions of avida alone.
     """
     parts, like = parts_of(x), batch_in(x)
 
@@ -84,7 +60,8 @@ def in_background(
 
     size = -1 if like is None else like.batch_size
     key = None if key is None else (name, *key, form_of(x))
-    made = _core.python_call(call, name, [*parts, numbers, *others], [], len(parts) + more, size, pure, key)
+    inputs = [*parts, numbers, *others]
+    made = _core.python_call(call, name, inputs, [], len(parts) + more, size, pure, key, anywhere)
     return rebuilt(x, made[: len(parts)], to_cpu=True), made[len(parts) :]
 
 
@@ -158,6 +135,11 @@ def mixed(seeds: np.ndarray, which: Any) -> np.ndarray:
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return mixed ^ (mixed >> np.uint64(31))
+
+
+def group_rng(drawn: np.ndarray, functions: np.ndarray, members: list[int]) -> GroupRNG:
+    """What a group of samples draws from: it follows from their seeds and from the function that is theirs."""
+    return GroupRNG(lambda: mixed(drawn, functions)[members].tolist())
 
 
 def numbers_from(seeds: np.ndarray, count: int) -> np.ndarray:

@@ -190,6 +190,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def affine(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[AffineArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def affine(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[AffineArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -200,7 +204,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def affine(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -254,8 +258,8 @@ def affine(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.affine(image, scale=0.8, angle=20, shear=10)
@@ -544,6 +548,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def coarse_dropout(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[CoarseDropoutArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def coarse_dropout(
         input: SingleTensor,
         /,
         *,
@@ -564,7 +577,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def coarse_dropout(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -597,8 +610,8 @@ def coarse_dropout(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.coarse_dropout(image, holes=[2, 4])
@@ -796,6 +809,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def elastic(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ElasticArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def elastic(
         input: SingleTensor,
         /,
         *,
@@ -816,7 +838,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def elastic(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -867,8 +889,8 @@ def elastic(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.elastic(image, alpha=300, sigma=10)
@@ -1030,6 +1052,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def grid_distortion(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[GridDistortionArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def grid_distortion(
         input: SingleTensor,
         /,
         *,
@@ -1050,7 +1081,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def grid_distortion(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1104,8 +1135,8 @@ def grid_distortion(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.grid_distortion(image, limit=0.6)
@@ -1256,6 +1287,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def optical_distortion(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[OpticalDistortionArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def optical_distortion(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[OpticalDistortionArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -1266,7 +1301,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def optical_distortion(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1306,8 +1341,8 @@ def optical_distortion(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.optical_distortion(image, k=0.8)
@@ -1354,6 +1389,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def perspective(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PerspectiveArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def perspective(
         input: SingleTensor,
         /,
         *,
@@ -1374,7 +1418,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def perspective(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1422,8 +1466,8 @@ def perspective(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.perspective(image, distortion=0.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -31,6 +32,17 @@ def maybe_order(count: int = 1, *, p: float = 0.5) -> Order:
 
 def one_of_order(count: int, *, p: float = 1.0, weights: Sequence[float] | None = None) -> Order:
     """One of the functions."""
+    if weights is None and type(p) in (int, float):
+        return _even_order(count, p)  # mostly made anew in each iteration
+    return _one_of_order(count, p, weights)
+
+
+@functools.lru_cache(maxsize=64)
+def _even_order(count: int, p: float) -> Order:
+    return _one_of_order(count, p, None)
+
+
+def _one_of_order(count: int, p: float, weights: Sequence[float] | None) -> Order:
     p = number("one_of", "p", p, low=0, high=1)
     _check_count("one_of", count)
     shares = [1.0] * count if weights is None else [number("one_of", "weights", w, low=0) for w in weights]

@@ -8,8 +8,10 @@ import importlib
 import inspect
 import re
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from avida._scenes.random_arguments import Random
 
 _MODULES = {
     "": "avida._ops",
@@ -21,6 +23,10 @@ _SAMPLES = ("data", "images", "input", "signal")
 """How functions of one input call it. Others cannot be steps."""
 _OF_CALLS = ("batch_size", "device", "keyed_by", "rng", "unknown")
 """Parameters of all calls."""
+_MIX_SAMPLES = ("augment.copy_paste", "augment.cutmix", "augment.mixup", "augment.mosaic", "permute_batch")
+"""Of a step, samples depend on no others."""
+_OF_BATCHES = re.compile(r"(float|int|str)\b|Fixed|Literal|Sequence")
+"""The types of arguments that cannot differ between samples."""
 
 
 @functools.cache
@@ -33,7 +39,7 @@ def functions() -> dict[str, Callable[..., Any]]:
                 parameters = [*inspect.signature(function).parameters]
                 if parameters and parameters[0] in _SAMPLES and function.__module__.startswith("avida."):
                     found[prefix + name] = function
-    return found
+    return {name: function for name, function in found.items() if name not in _MIX_SAMPLES}
 
 
 @functools.cache
@@ -45,6 +51,8 @@ def names() -> dict[Callable[..., Any], str]:
 def function_named(name: str) -> Callable[..., Any]:
     """The function of that name."""
     known = functions()
+    if name in _MIX_SAMPLES:
+        raise ValueError("steps do not mix samples: call this function before or after the policy")
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1)
         raise ValueError(f"there is no operator of this name{f'; did you mean {close[0]}?' if close else ''}")
@@ -71,10 +79,12 @@ def whole_numbers(function: Callable[..., Any]) -> list[str]:
     return [name for name, written in types_of if re.search(r"\b(IntArg|IntsArg|FixedInts|int)\b", written)]
 
 
-def check_arguments(function: Callable[..., Any], given: Any) -> None:
-    """Whether it has such arguments."""
+def check_arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
+    """Whether it has such arguments, and those that are random can differ between samples."""
     known = arguments_of(function)
-    for name in given:
+    for name, value in given.items():
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
             raise ValueError(f"there is no argument {name!r}{f'; did you mean {close[0]}?' if close else ''}")
+        if isinstance(value, Random) and _OF_BATCHES.match(known[name]):
+            raise ValueError(f"argument {name!r} is the same for the whole batch and cannot be {value!r}")

@@ -9,14 +9,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from avida._scenes.parts import parts_of, rebuilt
 from avida._scenes.scene import Scene
 from avida._values.batch import Batch, as_batch
 from avida._values.tensor import Tensor
 from avida._values.typing import KeyedBy
+from avida.augment._automatic.plans import PLANS
 from avida.augment._draw import draw
-from avida.augment._groups import batch_in, check_value, in_background, parts_of, rebuilt, seeds_from
+from avida.augment._groups import batch_in, check_value, in_background, seeds_from
 from avida.augment._orders import maybe_order, one_of_order, shuffled_order, some_of_order
-from avida.augment._plans import PLANS
 from avida.augment._policy.names import check_arguments, draws_itself, function_named, names
 from avida.augment._policy.record import recording
 from avida.augment._policy.steps import Automatic, Combined, InTurn, Operator, naming
@@ -33,12 +34,12 @@ _MOST_STEPS, _MOST_NESTED = 10_000, 32
 
 
 class Policy:
-    """Augmentation as data: steps that follow one another, each a name, arguments and children.
+    """Augmentation as data: steps, each a name, arguments and children.
 
     Names are those of avida's operators, such as ``"rotate"``, ``"augment.affine"`` and ``"noise.gaussian"``, or the
     functions themselves; further ``"maybe"``, ``"one_of"``, ``"some_of"`` and ``"shuffled"``, which choose among their
-    children, and ``"in_turn"``, of which the children follow one another. Arguments are numbers, strings, lists of such,
-    and random arguments.
+    children, and ``"in_turn"``, of which the children follow one another. Arguments are numbers, strings, lists of
+    such, and random arguments.
 
     Called with a Batch, a Tensor or a Scene, it draws one number for each sample, from which all else follows: the same
     number gives the same result, in any batch.
@@ -68,7 +69,7 @@ class Policy:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Policy:
-        """A policy from JSON: a list of steps, each ``["name", {arguments}, [children]]``.
+        """A policy from JSON: a list of ``["name", {arguments}, [children]]``.
 
         Only avida's operators can be named.
 
@@ -114,7 +115,8 @@ class Policy:
         """A policy from a string of timm's ``auto_augment``.
 
         Args:
-            text: Such as ``"rand-m9-mstd0.5-inc1"``, ``"augmix-m5-w4-d2"``, ``"original-mstd0.5"``, ``"v0"`` or ``"3a"``.
+            text: Such as ``"rand-m9-mstd0.5-inc1"``, ``"augmix-m5-w4-d2"``, ``"original-mstd0.5"``, ``"v0"`` or
+                ``"3a"``.
 
         Example:
             >>> avida.augment.Policy.from_timm("rand-m9-mstd0.5-inc1")(batch).batch_size
@@ -144,7 +146,7 @@ class Policy:
             return made if notes is None else [*made, _lines(notes)]
 
         key, more = (self._text, record is not None), int(record is not None)
-        made, lines = in_background("Policy", x, run, numbers, key=key, pure=True, more=more)
+        made, lines = in_background("Policy", x, run, numbers, key=key, pure=True, more=more, anywhere=True)
         if record is not None:
             record.add(lines[0])
         return made
@@ -155,8 +157,10 @@ class Policy:
             for part in made if parts[0]._gpu < 0 else ():
                 part.evaluate()
         except (TypeError, ValueError, RuntimeError):
+            for note in notes or ():
+                note.clear()
             with _naming_policy():
-                return parts_of(self._steps.run(rebuilt(x, parts), seeds, None, careful=True))
+                return parts_of(self._steps.run(rebuilt(x, parts), seeds, notes, careful=True))
         return made
 
     def __len__(self) -> int:

@@ -18,8 +18,8 @@ class record(Sequence[list[str]]):  # noqa: N801
     """Keeps what policies draw and do in a ``with`` block of this thread.
 
     For each call of a policy it has a list with a line of JSON for each sample: the steps that the sample went through,
-    with numbers in place of random arguments and of choices, and the seeds of operators that draw themselves. A line is a
-    policy: ``Policy.from_json(line)`` makes the same of the same sample. What is computed does not depend on records.
+    with numbers in place of random arguments and of choices, and the seeds of operators that draw themselves. A line is
+    a policy: ``Policy.from_json(line)`` makes the same of the same sample. What is computed does not depend on records.
 
     Example:
         >>> from avida.augment import Policy, record

@@ -9,20 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from avida._scenes.parts import parts_of, rebuilt
 from avida._scenes.random_arguments import draw_arguments
 from avida._values.batch import Batch
-from avida.augment._chosen import Choice, Plan, apply_choices
-from avida.augment._groups import (
-    batch_in,
-    checked_parts,
-    groups_of,
-    merged,
-    mixed,
-    numbers_from,
-    parts_of,
-    rebuilt,
-    selected,
-)
+from avida.augment._automatic.chosen import Choice, Plan, apply_choices
+from avida.augment._groups import batch_in, checked_parts, groups_of, merged, mixed, numbers_from, selected
 from avida.augment._orders import Order
 from avida.augment._policy.names import draws_itself, names, whole_numbers
 from avida.augment._policy.written import to_written
@@ -50,12 +41,12 @@ class Operator(NamedTuple):
         return [self.name, written] if written else [self.name]
 
     def run(self, x: Any, seeds: np.ndarray, notes: Notes, careful: bool) -> Any:
-        with drawing_from(GroupRNG(mixed(seeds, _ARGUMENTS).tolist())):
+        with drawing_from(GroupRNG(lambda: mixed(seeds, _ARGUMENTS).tolist())):
             drawn = draw_arguments(self.name, batch_in(x), self.arguments, whole_numbers(self.function))
         own = mixed(seeds, _OWN) if self.seed is None else np.full(len(seeds), self.seed, np.uint64)
         if notes is not None:
             self._note(drawn, own, notes)
-        with drawing_from(GroupRNG(own.tolist())):
+        with drawing_from(GroupRNG(own.tolist)):
             made = self.function(x, **drawn)
         return made.evaluate() if careful else made
 

@@ -76,7 +76,7 @@ def _random_to_written(value: Random) -> dict[str, Any]:
     if name == "either":
         written = {"either": to_written(arguments[0])}
         return {**written, "p": to_written(arguments[1])} if len(arguments) > 1 else written
-    return {name: arguments[0] if name == "chance" else list(arguments)}
+    return {name: arguments[0] if name == "chance" else to_written(arguments)}
 
 
 def from_written(value: Any) -> Any:

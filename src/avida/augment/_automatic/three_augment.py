@@ -6,8 +6,8 @@ import functools
 
 from avida._values.typing import KeyedBy
 from avida.augment._arguments import between
+from avida.augment._automatic.chosen import Images
 from avida.augment._checks import number
-from avida.augment._chosen import Images
 from avida.augment._policy.policy import Policy
 from avida.random._rng import RNG
 
@@ -15,7 +15,7 @@ from avida.random._rng import RNG
 def three_augment(
     images: Images, jitter: float = 0.3, *, rng: RNG | None = None, keyed_by: KeyedBy | None = None
 ) -> Images:
-    """3-Augment: each image becomes gray, solarized or blurred, and then gets other colours.
+    """3-Augment: gray, solarized or blurred images, with other colours.
 
     This is what DeiT III was trained with (Touvron et al., 2022), beside crops and flips.
 

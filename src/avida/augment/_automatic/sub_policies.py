@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from avida.augment._augmentation import Augmentation
-from avida.augment._standard import AUTO_AUGMENT, TIMM_ORIGINAL
+from avida.augment._automatic.augmentation import Augmentation
+from avida.augment._automatic.standard import AUTO_AUGMENT, TIMM_ORIGINAL
 
 
 @dataclasses.dataclass(frozen=True)

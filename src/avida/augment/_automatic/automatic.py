@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from avida._values.typing import FixedInterpType, KeyedBy
-from avida.augment._augmentation import Augmentation
-from avida.augment._chosen import Images, draw_and_apply
-from avida.augment._plans import auto_augment_plan, rand_augment_plan, trivial_augment_plan
-from avida.augment._sub_policies import SubPolicies
+from avida.augment._automatic.augmentation import Augmentation
+from avida.augment._automatic.chosen import Images, draw_and_apply
+from avida.augment._automatic.plans import auto_augment_plan, rand_augment_plan, trivial_augment_plan
+from avida.augment._automatic.sub_policies import SubPolicies
 from avida.random._rng import RNG
 from avida.types import INTERP_NN
 

@@ -56,7 +56,7 @@ class Augmentation:
         return weakest + (strongest - weakest) * bin / max(bins - 1, 1)
 
     def arguments(self, magnitudes: Any, options: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-        """What the function gets beside the images, for one magnitude or an array of them."""
+        """What the function gets beside the images, for one or several magnitudes."""
         assert self.function is not None
         known = _parameters(self.function)
         named = {name: value for name, value in options.items() if name in known}

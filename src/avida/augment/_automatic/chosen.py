@@ -8,15 +8,16 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from avida import _core
+from avida._scenes.parts import parts_of, rebuilt
 from avida._scenes.scene import Scene
 from avida._values.batch import Batch
 from avida._values.dtype import DType, uint8, uint16
 from avida._values.tensor import Tensor
 from avida._values.typing import KeyedBy
-from avida.augment._augmentation import Augmentation
+from avida.augment._automatic.augmentation import Augmentation
+from avida.augment._automatic.operations import gray_or
 from avida.augment._draw import draw
-from avida.augment._groups import batch_in, check_value, in_background, merged, parts_of, rebuilt, selected
-from avida.augment._operations import gray_or
+from avida.augment._groups import batch_in, check_value, in_background, merged, selected
 from avida.random._ops import uniform
 from avida.random._rng import RNG
 
@@ -102,7 +103,8 @@ def apply_choices(
             magnitudes = np.array([choices[i][turn].magnitude for i in group], np.float32)
             changed = augmentation.apply(rebuilt(x, selected(parts, group)), magnitudes, options)
             groups.append((group, parts_of(changed)))
-            for i in group if done else ():
-                done(i, choices[i][turn], options)
+            if done is not None:
+                for i in group:
+                    done(i, choices[i][turn], options)
         parts = merged(parts, groups)
     return parts

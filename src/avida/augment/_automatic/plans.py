@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from avida._values.typing import FixedInterpType
-from avida.augment._augmentation import Augmentation
+from avida.augment._automatic.augmentation import Augmentation
+from avida.augment._automatic.chosen import Choice, Plan
+from avida.augment._automatic.standard import RAND_AUGMENT, TRIVIAL_AUGMENT_WIDE, adapted, augmentations_named
+from avida.augment._automatic.sub_policies import POLICIES, SubPolicies
 from avida.augment._checks import integer, interpolation, number, shown
-from avida.augment._chosen import Choice, Plan
-from avida.augment._standard import RAND_AUGMENT, TRIVIAL_AUGMENT_WIDE, adapted, augmentations_named
-from avida.augment._sub_policies import POLICIES, SubPolicies
 from avida.types import INTERP_LINEAR, INTERP_NN
 
+_MOST = 1000  # augmentations of a sample
 _UNIFORM = 100  # a deviation above which timm draws magnitudes evenly
 
 
@@ -76,7 +77,7 @@ def rand_augment_plan(
     name = "rand_augment"
     options = options_of(name, fill_value, interp_type)
     bins = integer(name, "num_magnitude_bins", num_magnitude_bins, low=1)
-    count = integer(name, "n", n, low=0)
+    count = integer(name, "n", n, low=0, high=_MOST)
     magnitude = integer(name, "m", m, low=0, high=bins - 1)
     probability, std = number(name, "p", p, low=0, high=1), number(name, "m_std", m_std, low=0)
     given = RAND_AUGMENT if augmentations is None else augmentations_named(name, augmentations)
@@ -150,7 +151,7 @@ def _index(drawn: float, count: int) -> int:
     return min(int(drawn * count), count - 1)
 
 
-def _noisy(magnitude: float, std: float, top: float, drawn: Sequence[float]) -> float:
+def _noisy(magnitude: float, std: float, top: float, drawn: Any) -> float:
     """A magnitude with noise, from two numbers between 0 and 1."""
     if not std:
         return magnitude

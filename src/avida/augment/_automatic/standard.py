@@ -6,9 +6,9 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Sequence
 
-from avida.augment import _operations as operations
 from avida.augment import _ops
-from avida.augment._augmentation import Augmentation
+from avida.augment._automatic import operations
+from avida.augment._automatic.augmentation import Augmentation
 from avida.augment._checks import listed, number
 
 _RELATIVE = 150 / 331  # of the width or height: 150 pixels of the images of the AutoAugment paper

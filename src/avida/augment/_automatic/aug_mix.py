@@ -11,13 +11,13 @@ from avida import _ops
 from avida._values.batch import as_batch
 from avida._values.dtype import DType
 from avida._values.typing import FixedInterpType, KeyedBy
-from avida.augment._augmentation import Augmentation
+from avida.augment._automatic.augmentation import Augmentation
+from avida.augment._automatic.chosen import Images, Plan, apply_choices
+from avida.augment._automatic.plans import chain, options_of
+from avida.augment._automatic.standard import AUG_MIX, augmentations_named
 from avida.augment._checks import integer, number
-from avida.augment._chosen import Images, Plan, apply_choices
 from avida.augment._draw import draw
 from avida.augment._groups import batch_in, check_value, in_background, rows_of
-from avida.augment._plans import chain, options_of
-from avida.augment._standard import AUG_MIX, augmentations_named
 from avida.random._ops import beta, uniform
 from avida.random._rng import RNG
 from avida.types import INTERP_NN

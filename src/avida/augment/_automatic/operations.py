@@ -46,7 +46,7 @@ def _per_sample(rows: np.ndarray) -> Batch:
     return as_batch(np.ascontiguousarray(rows))
 
 
-def _image(x: Any) -> Batch:
+def _image(x: Any) -> Any:
     return x.image if isinstance(x, Scene) else x
 
 
@@ -97,7 +97,7 @@ def shear_y(
     return _shear(images, factor, (1, 0), fill_value, interp_type)
 
 
-def _shear(images: Any, factor: FloatArg, at: tuple[int, int], fill_value: float, interp_type: Any) -> Any:
+def _shear(images: Any, factor: FloatArg, at: tuple[int, int], fill_value: float | None, interp_type: Any) -> Any:
     samples = _image(images).batch_size
     matrices = np.tile(np.eye(2, 3, dtype=np.float32), (samples, 1, 1))
     matrices[:, at[0], at[1]] = _numbers(factor, samples)
@@ -220,11 +220,14 @@ def equalize(images: Any) -> Any:
 def solarize_levels(images: Any, levels: FloatArg) -> Any:
     """Inverts what is at least as bright as a level, of which white is the 255th."""
     white = white_of(_image(images).dtype)
-    return augment_ops.solarize(images, levels if white == 255 else levels * (white / 255))
+    threshold: Any = levels
+    return augment_ops.solarize(images, threshold if white == 255 else threshold * (white / 255))
 
 
 def solarize_add(images: Any, levels: FloatArg) -> Any:
-    """Makes what is darker than the 128th level brighter, by whole levels of which white is the 255th."""
+    """Makes dark colours brighter by whole levels, of which white is the 255th.
+
+    Those from the 128th level on stay as they are."""
     pixels = _image(images)
     white = white_of(pixels.dtype)
     added = np.floor(_numbers(levels, pixels.batch_size)).astype(np.float32) * np.float32(white / 255)
