@@ -393,7 +393,8 @@ class Scene:
     def draw(self, size: int | None = None) -> Any:
         """The images with masks, boxes, points and names, to look at.
 
-        They are uint8, HWC. A notebook shows a Scene so by itself. Images that are no bytes are stretched from black to white.
+        They are uint8, HWC. A notebook shows a Scene so by itself. Images that are no bytes are stretched from black to
+        white.
 
         Args:
             size: The longest side in pixels; smaller images become larger by a whole number. Default: as they are.
