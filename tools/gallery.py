@@ -16,11 +16,12 @@ import tomllib
 from typing import Any, NamedTuple
 
 import numpy as np
-from gallery_photo import landscape
+from gallery_photo import BALLOON, SUN, landscape
 from PIL import Image
 
 import avida
 from avida import _core
+from avida._values.picture import contact_sheet
 
 ROOT = pathlib.Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "gallery.md"
@@ -190,6 +191,35 @@ def video_sheet() -> np.ndarray:
     return np.concatenate([np.concatenate(list(np.asarray(each)), axis=1) for each in (clip, turned)])
 
 
+def scene_sheet() -> np.ndarray:
+    """A Scene and what functions make of it, as a notebook shows them: the picture of docs/scenes.md."""
+    photo = landscape(320, 480)
+    height, width = photo.shape[:2]
+    y, x = np.mgrid[:height, :width] + 0.5
+    discs = [((place[0] * width, place[1] * height), share * height) for place, share in ((BALLOON, 0.17), (SUN, 0.07))]
+    masks = np.stack([np.hypot(x - middle[0], y - middle[1]) < radius for middle, radius in discs]).astype(np.uint8)
+    boxes = np.float32([[*np.subtract(middle, radius), *np.add(middle, radius)] for middle, radius in discs])
+    (left, top), radius = discs[0]
+    basket = np.float32([[left, top + 0.265 * height, 0.052 * height, 0.05 * height, 0]])
+    ropes = np.float32([[left + side * 0.05 * height, top + radius * 0.9, 2] for side in (-1, 1)])
+    scene = avida.Scene(
+        avida.as_batch([photo] * 6, layout="HWC"),
+        boxes=[np.concatenate([boxes, [[left - 9, basket[0, 1] - 9, left + 9, basket[0, 1] + 9]]])] * 6,
+        masks=[np.concatenate([masks, np.zeros_like(masks[:1])])] * 6,
+        keypoints=[np.stack([ropes, 0 * ropes, 0 * ropes])] * 6,
+        labels=[[0, 1, 2]] * 6,
+        names=["balloon", "sun", "basket"],
+    )
+    avida.random.set_seed(SEED)
+    between, chance = avida.augment.between, avida.augment.chance
+    changed = avida.rotate(scene, angle=between(-20, 20), fill_value=114)
+    changed = avida.random_resized_crop(changed, size=[240, 320], random_area=[0.3, 0.9])
+    changed = avida.augment.color_jitter(changed, brightness=0.3, saturation=0.5, hue=0.05)
+    changed = avida.flip(changed, horizontal=chance(0.5)).clean(min_visible=0.2)
+    tiles = [avida.resize(scene, size=[240, 320]).draw().tensors[0], *list(changed.draw())[1:]]
+    return contact_sheet([[np.asarray(tile)] for tile in tiles], 3)
+
+
 def page() -> str:
     """The text of docs/gallery.md. It does not depend on pixels."""
     text, section = HEAD, ""
@@ -205,7 +235,7 @@ def page() -> str:
 
 
 def pictures() -> dict[pathlib.Path, bytes]:
-    """What all pictures of the page, and that of docs/video.md, should be, by file."""
+    """What all pictures of the page, and those of docs/video.md and docs/scenes.md, should be, by file."""
     shown = {}
     for row in rows():
         for file, pixels in zip((f"{row.before}.jpg", row.file), run(row), strict=True):
@@ -214,9 +244,10 @@ def pictures() -> dict[pathlib.Path, bytes]:
             encoded = io.BytesIO()
             image.save(encoded, "jpeg", quality=85)
             shown[PICTURES / file] = encoded.getvalue()
-    encoded = io.BytesIO()
-    Image.fromarray(video_sheet()).save(encoded, "jpeg", quality=80)
-    shown[PICTURES / "video.jpg"] = encoded.getvalue()
+    for name, sheet in (("video", video_sheet()), ("scenes", scene_sheet())):
+        encoded = io.BytesIO()
+        Image.fromarray(sheet).save(encoded, "jpeg", quality=80)
+        shown[PICTURES / f"{name}.jpg"] = encoded.getvalue()
     return shown
 
 

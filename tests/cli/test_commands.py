@@ -114,6 +114,50 @@ def test_view_of_a_video(tmp_path, capsys):
     assert output.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.fixture
+def annotated(tmp_path):
+    """A folder of YOLO, with the file of a policy beside."""
+    for i in range(3):
+        for name, content in {
+            f"images/{i}.png": png(np.full((40, 60, 3), 80, np.uint8)),
+            f"labels/{i}.txt": b"",
+        }.items():
+            (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "data" / name).write_bytes(content or (b"0 .5 .5 .5 .5" if i < 2 else b"broken"))
+    (tmp_path / "policy.json").write_text('[["rotate", {"angle": {"between": [-90, 90]}, "fill_value": 0}]]')
+    return tmp_path
+
+
+def test_view_of_a_policy(annotated, folder, capsys):
+    output, policy = annotated / "sheet.png", ["--policy", str(annotated / "policy.json"), "--variants", "2"]
+    assert _cli.main(["view", str(annotated / "data"), "-o", str(output), "--cell", "60", *policy]) == 0
+    said = capsys.readouterr()
+    assert "2 of 3 images with annotations; each is followed by 2 augmented forms" in said.out
+    assert "2.txt:1: expected numbers" in said.err
+    sheet = decode(output)
+    assert (np.ptp(sheet, axis=2) > 60).sum() > 100  # boxes have colours
+    assert _cli.main(["view", str(folder), "-o", str(output), "--cell", "32", *policy]) == 0
+    assert "6 of 7 images; each is followed by 2 augmented forms" in capsys.readouterr().out
+
+
+def test_view_of_annotations(annotated, capsys):
+    content = {
+        "images": [{"id": 1, "file_name": "0.png", "width": 60, "height": 40}],
+        "annotations": [{"image_id": 1, "category_id": 1, "bbox": [5, 5, 20, 20]}],
+        "categories": [{"id": 1, "name": "cat"}],
+    }
+    (annotated / "coco.json").write_text(json.dumps(content))
+    options = ["--annotations", str(annotated / "coco.json"), "-o", str(annotated / "sheet.png")]
+    assert _cli.main(["view", str(annotated / "data/images"), *options]) == 0
+    assert "1 of 1 images with annotations" in capsys.readouterr().out
+    assert (np.ptp(decode(annotated / "sheet.png"), axis=2) > 60).sum() > 100
+    (annotated / "policy.json").write_text('[["rotat", {}]]')
+    assert _cli.main(["view", str(annotated / "data"), "--policy", str(annotated / "policy.json")]) == 2
+    assert "policy.json: " in capsys.readouterr().err
+    assert _cli.main(["view", str(annotated / "data"), "--split", "test"]) == 1
+    assert 'the split "test"' in capsys.readouterr().err
+
+
 def test_view_repeats(folder, tmp_path):
     """The seed decides, and nothing else."""
     files = images.find_images(folder)

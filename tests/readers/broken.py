@@ -1,5 +1,6 @@
 """Broken data sets of every format, the same for the same number."""
 
+import base64
 import dataclasses
 import functools
 import gzip
@@ -386,6 +387,37 @@ def _coco() -> Format:
     )
 
 
+def _annotated(file: str, texts: Sequence[str], **options: Any) -> Format:
+    """One broken file of annotations beside a good one, with images of 8 x 9 pixels."""
+
+    def reader(folder: pathlib.Path) -> Any:
+        return avida.readers.Annotated(file_root=str(folder), **options)
+
+    ending = file.rpartition(".")[2]
+    others = {f"{i}.pgm": b"P5 8 9 255\n" + bytes(72) for i in range(2)} | {f"1.{ending}": texts[0].encode()}
+    return Format(file, [text.encode() for text in texts], reader, others=others, breaks=[_with_other_numbers] * 2)
+
+
+def _yolo() -> Format:
+    rows = ["0 .5 .5 .25 .5", "1 .1 .1 .9 .2 .5 .75", "2 0.1 0.1 0.9 0.1 0.9 0.75 0.1 0.75"]
+    return _annotated("0.txt", ["\n".join(rows), rows[1], rows[2]], format="yolo-segments", masks=True)
+
+
+def _voc() -> Format:
+    box = "<bndbox><xmin>1</xmin><ymin>2.5</ymin><xmax>8</xmax><ymax>9</ymax></bndbox>"
+    thing = f"<object a='b'><name>c&amp;&#100;</name><difficult>1</difficult><pose>Left</pose>{box}<!-- d --></object>"
+    return _annotated("0.xml", [f'<?xml version="1.0"?>\n<annotation><size/>\n{thing * 2}<![CDATA[e]]></annotation>'])
+
+
+def _labelme() -> Format:
+    points = [[1, 2], [7.5, 3], [4, 8]]
+    kinds = {"polygon": 3, "rectangle": 2, "circle": 2, "point": 1, "line": 2, "linestrip": 3}
+    shapes = [{"label": "a", "shape_type": kind, "points": points[:n], "group_id": n} for kind, n in kinds.items()]
+    content = {"shapes": shapes, "imagePath": "0.pgm", "imageData": None}
+    within = {**content, "imageData": base64.b64encode(b"P5 8 9 255\n" + bytes(72)).decode()}
+    return _annotated("0.json", [json.dumps(content), json.dumps(within)], masks=True, keypoints=True)
+
+
 def _nemo() -> Format:
     sound = io.BytesIO()
     with wave.open(sound, "wb") as file:
@@ -475,6 +507,9 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "mds_index_zstd": functools.partial(_mds_index, "zstd"),
     "numpy": _numpy,
     "coco": _coco,
+    "yolo": _yolo,
+    "voc": _voc,
+    "labelme": _labelme,
     "nemo_asr": _nemo,
     "file_list": _file_list,
     "video": _video,

@@ -11,6 +11,7 @@ import tempfile
 import numpy as np
 import pytest
 
+import avida
 from tests.fuzz import harness
 from tests.readers.broken import FORMATS, Format
 
@@ -36,8 +37,14 @@ def examine(name: str, number: int) -> str:
     except ERRORS as error:
         harness.check_not_for_memory(error)
         return "refused"
-    outputs = [output for item in items for output in (item.values() if isinstance(item, dict) else item)]
+    outputs = [output for item in items for output in outputs_of(item)]
     return "read" if all([is_readable(output) for output in outputs]) else "damaged"
+
+
+def outputs_of(item):
+    if isinstance(item, avida.Scene):
+        return [item.image, *item.fields.values()]
+    return item.values() if isinstance(item, dict) else item
 
 
 def is_readable(output) -> bool:

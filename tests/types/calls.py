@@ -45,7 +45,10 @@ def kinds_of_results(tensor: Tensor, batch: Batch, generator: avida.random.RNG) 
 
 
 def scenes(scene: avida.Scene, batch: Batch, tensor: Tensor) -> None:
-    assert_type(avida.Scene(batch, boxes=batch, labels=[[1], [2]], format="cxcywh", names=[[0], [1]]), avida.Scene)
+    assert_type(
+        avida.Scene(batch, boxes=batch, labels=[[1], [2]], format="cxcywh", ids=[[0], [1]], names={3: "cat"}),
+        avida.Scene,
+    )
     assert_type(avida.flip(scene, horizontal=avida.augment.chance(0.5), swap=[[0, 1]]), avida.Scene)
     assert_type(avida.flip(batch, horizontal=avida.augment.chance(0.5)), Batch)
     assert_type(avida.rotate(scene, angle=avida.augment.between(-10, 10)), avida.Scene)

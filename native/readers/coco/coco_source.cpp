@@ -172,6 +172,9 @@ class CocoSample : public Source::Sample {
     int64_t pixels = int64_t{image_.height} * image_.width;
     constexpr int64_t kMost = int64_t{1} << 30;  // a corrupt size must not exhaust memory
     if (pixels > kMost) refuse("expected at most ", kMost, " pixels for a mask, got ", pixels);
+    if (source_.options_.instances && image_.count > kMost / pixels)
+      refuse("expected at most ", kMost, " bytes for the masks of an image, got ", image_.count, " masks of ",
+             image_.height, " x ", image_.width);
     for (uint32_t object : data_.objects(image_)) {
       int32_t number = data_.runs_of[object];
       if (number < 0) continue;

@@ -1,4 +1,4 @@
-"""Writes a contact sheet as PNG: of a folder of images or one, as they are and augmented, or of a video's frames."""
+"""Writes a contact sheet as PNG: of images, as they are and as a policy changes them, or of a video's frames."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ import errno
 import pathlib
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 import avida
 from avida._cli.arguments import integer
 from avida._cli.images import SUFFIXES, NoImagesError, find_images
+from avida._cli.scenes import Policy, find_scenes, read_policy, strips_of_scenes
 from avida._files.atomic import write_file
 from avida._values.picture import contact_sheet, pixels, png
 from avida.progress import Progress
 
 _BATCH = 16
 _MOST_PIXELS = 2**27
+_CELL, _ANNOTATED_CELL = 160, 240
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,11 +34,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--variants", type=integer(0, 10**6), default=3, help="augmented forms of each image (%(default)s)"
     )
     parser.add_argument(
-        "--cell", type=integer(1, 2**14), default=160, help="extent of one picture in pixels (%(default)s)"
+        "--cell",
+        type=integer(1, 2**14),
+        help=f"extent of one picture in pixels ({_CELL}; {_ANNOTATED_CELL} with annotations)",
     )
     parser.add_argument(
         "--seed", type=integer(0, 2**63 - 1), default=0, help="other images, other augmentation (%(default)s)"
     )
+    parser.add_argument("--policy", metavar="FILE", help="what changes the images: an avida.augment.Policy as JSON")
+    parser.add_argument(
+        "--annotations",
+        metavar="FILE",
+        help="annotations of COCO (JSON); those of YOLO, Pascal VOC and LabelMe are found in the folder",
+    )
+    parser.add_argument("--split", metavar="NAME", help="the part of annotated images to show, such as train")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -43,13 +55,19 @@ def run(options: argparse.Namespace) -> int:
     if pathlib.Path(options.output).is_dir():
         raise IsADirectoryError(errno.EISDIR, "expected a file for the contact sheet, found a folder", options.output)
     if place.is_file() and place.suffix.lower() not in SUFFIXES:
+        options.cell = options.cell or _CELL
         return show_video(options)
+    policy = read_policy(options.policy)
+    scenes = None if place.is_file() else find_scenes(options.folder, options.annotations, options.split)
+    options.cell = options.cell or (_CELL if scenes is None else _ANNOTATED_CELL)
+    if scenes is not None:
+        return show_scenes(options, scenes, policy)
     files = [place] if place.is_file() else find_images(place)
     count = min(options.images, len(files))
     _check_size(count, options.variants, options.cell)
     chosen = np.random.default_rng(options.seed).permutation(len(files))[:count]
     shown, errors = write_sheet(
-        [files[i] for i in sorted(chosen)], options.output, options.variants, options.cell, options.seed
+        [files[i] for i in sorted(chosen)], options.output, options.variants, options.cell, options.seed, policy
     )
     for message in errors:
         print(message, file=sys.stderr)
@@ -57,6 +75,30 @@ def run(options: argparse.Namespace) -> int:
         raise NoImagesError("none of the images could be decoded")
     print(f"{options.output}: {shown} of {len(files)} images; each is followed by {options.variants} augmented forms")
     return 0
+
+
+def show_scenes(options: argparse.Namespace, reader: Any, policy: Policy | None) -> int:
+    """Images with annotations, which follow what is done to them."""
+    count = min(options.images, len(reader))
+    _check_size(count, options.variants, options.cell)
+    chosen = sorted(np.random.default_rng(options.seed).permutation(len(reader))[:count].tolist())
+    rng = avida.random.RNG(options.seed)
+    strips, errors = strips_of_scenes(reader, chosen, policy, options.variants, options.cell, rng)
+    for message in errors:
+        print(message, file=sys.stderr)
+    if not strips:
+        raise NoImagesError("none of the images could be shown")
+    _write(options.output, strips, options.cell)
+    print(
+        f"{options.output}: {len(strips)} of {len(reader)} images with annotations; each is followed by "
+        f"{options.variants} augmented forms"
+    )
+    return 0
+
+
+def _write(output: str | pathlib.Path, strips: list[list[np.ndarray | None]], cell: int) -> None:
+    across = max(1, round((len(strips) * 1.5 / len(strips[0])) ** 0.5))  # about as wide as a screen
+    write_file(output, png(contact_sheet(strips, across, cell)))
 
 
 def _check_size(pictures: int, variants: int, cell: int) -> None:
@@ -94,7 +136,12 @@ def show_video(options: argparse.Namespace) -> int:
 
 
 def write_sheet(
-    files: Sequence[pathlib.Path], output: str | pathlib.Path, variants: int = 3, cell: int = 160, seed: int = 0
+    files: Sequence[pathlib.Path],
+    output: str | pathlib.Path,
+    variants: int = 3,
+    cell: int = _CELL,
+    seed: int = 0,
+    policy: Policy | None = None,
 ) -> tuple[int, list[str]]:
     """Writes the contact sheet; returns how many images it shows, and why others are not on it."""
     strips: list[list[np.ndarray | None]] = []
@@ -108,16 +155,17 @@ def write_sheet(
             images = avida.drop_failed(images)
             if images.batch_size:
                 columns = [avida.resize(images, size=[cell, cell], mode="not_larger")]
-                columns += [augmented(images, cell, rng) for _ in range(variants)]
+                columns += [augmented(images, cell, rng, policy) for _ in range(variants)]
                 strips += [[pixels(image) for image in row] for row in zip(*columns, strict=True)]
             bar.advance(encoded.batch_size)
     if strips:
-        across = max(1, round((len(strips) * 1.5 / (1 + variants)) ** 0.5))  # about as wide as a screen
-        write_file(output, png(contact_sheet(strips, across, cell)))
+        _write(output, strips, cell)
     return len(strips), [f"{source}: {message}" for source, message in errors.items()]
 
 
-def augmented(images: avida.Batch, size: int, rng: avida.random.RNG) -> avida.Batch:
+def augmented(images: avida.Batch, size: int, rng: avida.random.RNG, policy: Policy | None = None) -> avida.Batch:
     """What a classifier would see in training."""
+    if policy is not None:
+        return avida.resize(policy(images, rng=rng), size=[size, size], mode="not_larger")
     images = avida.random_resized_crop(images, size=[size, size], random_area=[0.2, 1.0], rng=rng)
     return avida.flip(images, horizontal=avida.random.coin_flip(batch_size=images.batch_size, rng=rng))

@@ -11,6 +11,7 @@ import numpy as np
 from avida import _core
 from avida._scenes.fields import FIELDS, PIXELS, annotation, checked, outline_of
 from avida._scenes.masks import MasksForm, coco_dictionaries, dense, form_of, run_lengths
+from avida._scenes.picture import Names, drawn, scene_html, scene_png
 from avida._values.batch import Batch, as_batch
 from avida._values.inputs import operator_input
 from avida._values.tensor import Tensor, as_tensor
@@ -39,6 +40,8 @@ class Kept(NamedTuple):
     masks: MasksForm | None = None
     """What the masks of objects are, if there are any."""
     box_shape: BoxShape = "corners"
+    names: Names | None = None
+    """Of classes, for pictures."""
 
     @property
     def has_pixels(self) -> bool:
@@ -79,6 +82,7 @@ class Scene:
             turned, a box is as tight.
         per_image: Which of ``fields`` belong to the image, beside ``image_id``: names, or one. All others have a row
             for each object.
+        names: How classes are called, as a list or by their labels: for pictures. Readers that know them give them.
         fields: Anything else, under any name. It travels along; an object goes with all its rows.
 
     Raises:
@@ -120,6 +124,7 @@ class Scene:
         relative: bool = False,
         box_shape: BoxShape = "corners",
         per_image: str | Iterable[str] = (),
+        names: Mapping[int, str] | Iterable[str] | None = None,
         **fields: Any,
     ) -> None:
         _check_format("Scene", format)
@@ -135,8 +140,9 @@ class Scene:
             _to_pixels(image, made, format, relative)
         if around_masks:
             made["boxes"] = _BOXES_OF(made["masks"])
-        names = (per_image,) if isinstance(per_image, str) else tuple(per_image)
-        kept = Kept(ignore, ("image_id", *names), box_shape=box_shape).having(made)
+        of_image = (per_image,) if isinstance(per_image, str) else tuple(per_image)
+        classes = None if names is None else names if isinstance(names, Names) else Names(names)
+        kept = Kept(ignore, ("image_id", *of_image), box_shape=box_shape, names=classes).having(made)
         self._set(image, made, kept)
         self._set(image, checked(self), kept)
 
@@ -244,6 +250,11 @@ class Scene:
     def ignore(self) -> int | None:
         """The label of pixels that do not count."""
         return self._kept.ignore
+
+    @property
+    def names(self) -> dict[int, str]:
+        """How classes are called, by their labels; empty if nobody has said it."""
+        return dict(self._kept.names or {})
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -379,6 +390,25 @@ class Scene:
 
         return images_and_targets(self, boxes, relative)
 
+    def draw(self, size: int | None = None) -> Any:
+        """The images with masks, boxes, points and names, to look at.
+
+        They are uint8, HWC. A notebook shows a Scene so by itself. Images that are no bytes are stretched from black to
+        white.
+
+        Args:
+            size: The longest side in pixels; smaller images become larger by a whole number. Default: as they are.
+
+        Returns:
+            A Batch, or a Tensor of a single sample.
+
+        Example:
+            >>> scene = avida.Scene(image, boxes=np.float32([[0, 0, 4, 3]]), labels=[0], names=["cat"])
+            >>> scene.draw(size=60).shape
+            (40, 60, 3)
+        """
+        return drawn(self, size)
+
     def to_device(self, device: DeviceArg) -> Scene:
         """The same with the image on another device. Annotations stay on the CPU."""
         return self._showing(self._image.to_device(device))
@@ -447,6 +477,12 @@ class Scene:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self._image, self.fields, self._kept, (self.matrix,) if self._steps else ())
+
+    def _repr_html_(self) -> str | None:
+        return scene_html(self)
+
+    def _repr_png_(self) -> bytes | None:
+        return scene_png(self)
 
     def __repr__(self) -> str:
         samples = f"{self._image.batch_size} samples" if isinstance(self._image, Batch) else "one sample"

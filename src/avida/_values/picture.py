@@ -109,22 +109,25 @@ def contact_sheet(
 ) -> np.ndarray:
     """One picture of many: strips of images, all of one length, `across` of them side by side in each row.
 
-    Images of at most `cell` pixels each way stand in the middle of their cells. A missing one is a grey field.
+    Images of at most `cell` pixels each way stand in the middle of fields that are as large as the largest. A missing
+    one is a grey field.
     """
     length = len(strips[0])
+    shapes = [image.shape for strip in strips for image in strip if image is not None]
+    high, wide = (max((shape[axis] for shape in shapes), default=cell) for axis in (0, 1))
     down = -(-len(strips) // across)
-    between = 4 * gap  # between strips that stand side by side
-    width = across * (length * (cell + gap) - gap) + (across - 1) * between + 2 * gap
-    sheet = np.full((down * (cell + gap) + gap, width, 3), _PAPER, np.uint8)
+    between = 4 * gap if length > 1 else gap  # between strips that stand side by side
+    width = across * (length * (wide + gap) - gap) + (across - 1) * between + 2 * gap
+    sheet = np.full((down * (high + gap) + gap, width, 3), _PAPER, np.uint8)
     for i, strip in enumerate(strips):
-        y = gap + i // across * (cell + gap)
-        x = gap + i % across * (length * (cell + gap) - gap + between)
+        y = gap + i // across * (high + gap)
+        x = gap + i % across * (length * (wide + gap) - gap + between)
         for j, image in enumerate(strip):
-            left = x + j * (cell + gap)
+            left = x + j * (wide + gap)
             if image is None:
-                sheet[y : y + cell, left : left + cell] = _MISSING
+                sheet[y : y + high, left : left + wide] = _MISSING
                 continue
-            height, wide = image.shape[:2]
-            top, inset = y + (cell - height) // 2, left + (cell - wide) // 2
-            sheet[top : top + height, inset : inset + wide] = image[:, :, :3]
+            height, extent = image.shape[:2]
+            top, inset = y + (high - height) // 2, left + (wide - extent) // 2
+            sheet[top : top + height, inset : inset + extent] = image[:, :, :3]
     return sheet
