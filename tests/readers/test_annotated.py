@@ -380,6 +380,17 @@ def test_masks_have_a_limit(tmp_path):
         all_of(tmp_path, masks=True).labels.evaluate()
 
 
+def test_points_have_a_limit(tmp_path):
+    """A long outline among many objects is not made as long for all."""
+    write(tmp_path / "0.png", picture(0))
+    long = shape("polygon", [[1, 2], [3, 4], [5, 7]] * 4000)
+    labelme(tmp_path, [long, *[shape("point", [[1, 1]])] * 9000])
+    with pytest.raises(
+        RuntimeError, match="expected at most 1073741824 bytes for the points of an image, got 9001 obj"
+    ):
+        all_of(tmp_path, masks=True).labels.evaluate()
+
+
 SETTINGS = """# a comment
 path: "coco8"  # the root
 train: images/train

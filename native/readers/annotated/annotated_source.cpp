@@ -17,7 +17,7 @@ namespace {
 
 enum class Output { file, boxes, rotated, labels, keypoints, polygons, masks, first, second, third, mask, image_id };
 
-constexpr int64_t kMostMasks = int64_t{1} << 30;  // bytes of the masks of one image
+constexpr int64_t kMostMasks = int64_t{1} << 30;  // bytes of the masks of one image, and of its points
 
 Meta meta_of(Output output) {
   Meta meta;
@@ -145,6 +145,7 @@ class AnnotatedSource::AnnotatedSample : public Source::Sample {
     for (const auto& points : found_.keypoints) most_points_ = std::max(most_points_, std::ssize(points));
     if (files.format == AnnotationFormat::yolo_keypoints) most_points_ = source.rows_.points;
     for (const auto& outline : found_.outlines) most_corners_ = std::max(most_corners_, std::ssize(outline));
+    check_points();
     if (!files.object_images.empty()) prepare_masks(fetched);
     if (source.args_.mask) label_map_ = all_of(fetched.open(files.class_images[index]));
   }
@@ -248,6 +249,14 @@ class AnnotatedSource::AnnotatedSample : public Source::Sample {
       height_ = extents.height;
       width_ = extents.width;
     });
+  }
+
+  // Rows are as long as the longest: a small file must not exhaust memory by one long outline among many short ones.
+  void check_points() const {
+    const int64_t most = std::max({most_points_, most_corners_, int64_t{1}}), bytes = 3 * sizeof(float);
+    if (std::ssize(found_.labels) > kMostMasks / bytes / most)
+      refuse("expected at most ", kMostMasks, " bytes for the points of an image, got ", found_.labels.size(),
+             " objects with up to ", most, " points");
   }
 
   void prepare_masks(const storage::Fetched& fetched) {
