@@ -202,7 +202,7 @@ _REINTERPRET = _op("reinterpret", "dtype layout rel_shape shape src_dims")
 _RESHAPE = _op("reshape", "layout rel_shape shape src_dims")
 _RESIZE = _op(
     "resize",
-    "antialias dtype image_type interp_type mag_filter max_size min_filter minibatch_size mode resize_longer resize_shorter resize_x resize_y resize_z roi_end roi_relative roi_start save_attrs size size_rounding subpixel_scale temp_buffer_hint",
+    "antialias dtype image_type inside_only interp_type mag_filter max_size min_filter minibatch_size mode resize_longer resize_shorter resize_x resize_y resize_z roi_end roi_relative roi_start save_attrs size size_rounding subpixel_scale temp_buffer_hint",
 )
 _RESIZE_CROP_MIRROR = _op(
     "resize_crop_mirror",
@@ -4440,6 +4440,7 @@ if TYPE_CHECKING:
         antialias: bool | None
         dtype: DTypeArg | None
         image_type: ImageTypeArg | None
+        inside_only: bool | None
         interp_type: FixedInterpType | Varies | None
         mag_filter: FixedInterpType | Varies | None
         max_size: FixedFloats | None
@@ -4507,6 +4508,7 @@ def resize(
     antialias: bool | None = None,
     dtype: DTypeArg | None = None,
     image_type: ImageTypeArg | None = None,
+    inside_only: bool | None = None,
     interp_type: InterpTypeArg | None = None,
     mag_filter: InterpTypeArg | None = None,
     max_size: FixedFloats | None = None,
@@ -4534,6 +4536,9 @@ def resize(
         input: The samples to resize. Layouts: HWC, FHWC, CHW, FCHW, CFHW, DHWC, FDHWC, CDHW, FCDHW, CFDHW.
         antialias: Whether to apply an antialiasing filter when downscaling. Default: ``True``.
         dtype: The element type of the output: that of the input (the default) or a floating-point type.
+        inside_only: Whether what is outside of the region, or of the image, has no weight, as in Pillow and
+            PyTorch. Otherwise neighbours of the region count, and beyond the image its border is repeated.
+            Default: ``False``.
         interp_type: The filter: 0 nearest, 1 linear, 2 cubic, 3 Lanczos of radius 3, 4 triangular, 5 Gaussian.
             Default: ``'linear'``. Can differ between samples.
         mag_filter: The filter for upscaling, by default `interp_type`. Can differ between samples.
@@ -4582,6 +4587,7 @@ def resize(
             antialias,
             dtype,
             image_type,
+            inside_only,
             interp_type,
             mag_filter,
             max_size,

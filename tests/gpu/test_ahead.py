@@ -1,4 +1,4 @@
-"""Loops that use a GPU: they see the same however far ahead they are prepared, and where they decode, batches overlap."""
+"""Loops that use a GPU see the same however far ahead they are prepared; where they decode, batches overlap."""
 
 import time
 
@@ -25,7 +25,7 @@ def test_same_bits(data, program):
 
 
 def decoded(data, batches, prepared, **settings):
-    """The streams that a loop's last batches were decoded in, and all pixels. So many batches are prepared meanwhile."""
+    """The streams of the last batches, and the pixels of all. So many batches are prepared meanwhile."""
     streams, pixels = [], []
     for number, (files, _) in enumerate(reader(data, times=8).next_epoch(batch_size=4, **settings)):
         images = ndd.resize(ndd.decoders.image(files, device="gpu"), size=[6, 5])

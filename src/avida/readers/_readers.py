@@ -8,8 +8,8 @@ from typing import Literal
 from avida import tfrecord
 from avida._values.typing import DeviceArg, DTypeArg, FixedFloats, FloatArg, FloatsArg, ImageTypeArg, InterpTypeArg
 from avida.distributed import World
+from avida.readers._annotated import AnnotatedHooks, COCOHooks
 from avida.readers._blocks import Blocks
-from avida.readers._coco import COCOHooks
 from avida.readers._declared import DeclaredReader
 from avida.readers._file import FileHooks
 from avida.readers._listing import NumpyHooks
@@ -22,6 +22,7 @@ from avida.readers._webdataset import Decoding, WebdatasetHooks
 from avida.storage._cache import Cache
 
 __all__ = [
+    "Annotated",
     "COCO",
     "Caffe",
     "Caffe2",
@@ -35,6 +36,174 @@ __all__ = [
     "VideoResize",
     "Webdataset",
 ]
+
+
+class Annotated(AnnotatedHooks):
+    """Reads images with their annotations as Scenes: folders of YOLO, Pascal VOC and LabelMe.
+
+    Items are ``avida.Scene``: decoded images with ``labels``, ``image_id`` (the number of the image, sorted by name)
+    and
+
+    * ``"yolo"``: ``boxes``. Rows of a text are a class, centre, width and height; texts lie in ``labels`` beside
+      ``images``, or beside the images. An image without a text has no objects;
+    * ``"yolo-segments"``: ``boxes`` around polygons, and with ``masks`` a mask for each;
+    * ``"yolo-rotated"``: ``rotated``, from four corners;
+    * ``"yolo-keypoints"``: ``boxes``, ``keypoints`` with visibility;
+    * ``"voc"``: ``boxes``, ``difficult``, ``truncated`` and ``pose`` (0 unspecified, 1 frontal, 2 left, 3 rear, 4
+      right, -1 another); with ``mask`` the label map in ``SegmentationClass``, where 255 does not count, also without
+      any other annotations; with ``masks`` those in ``SegmentationObject``. Pixels of VOC count from 1, those of a
+      Scene from the corner of the first;
+    * ``"labelme"``: ``boxes`` around shapes, their ``kind`` (0 polygon, 1 rectangle, 2 circle, 3 point, 4 line, 5 line
+      strip) and ``group`` (-1 for none); with ``masks`` a mask of each, which is empty for points and lines; with
+      ``keypoints`` the points of these.
+
+    Labels count from 0. They are YOLO's, numbers of names in ``classes``, or else numbers of the names that are there,
+    sorted. ``reader.classes[label]`` is the name. Of YOLO's file of settings (``data.yaml``) names, folders of splits,
+    and the keypoints' shape and sides are used: ``avida.flip(scene, swap=reader.swap)``.
+
+    A text or file that is broken makes its sample fail, with a message that names file and line; see ``on_error``.
+
+    Args:
+        classes: The names of classes in the order of their labels. Default: those that the data set has. Without it,
+            all files of Pascal VOC and LabelMe are read for their names when the reader is made.
+        confine: Refuse names of images in files that lead outside of ``file_root``, or of the folder of a list.
+            Default: ``False``.
+        file_root: The folder of the data set, or YOLO's file of settings (YAML).
+        format: What the annotations are. Default: as the files are. Rows of 8 numbers behind the class alone are
+            rotated boxes, those of other even numbers are polygons.
+        keypoint_shape: How many keypoints YOLO's rows have, and the numbers of each: 2, or 3 with visibility. Default:
+            ``kpt_shape`` of the settings.
+        keypoints: Points and lines of LabelMe as ``keypoints`` of Scenes. Default: ``False``.
+        mask: Label maps of Pascal VOC, of the images that have one. Default: ``False``.
+        masks: A mask for each object: polygons; pixels of VOC, at most 1 GiB for an image. Default: ``False``.
+        split: Which part to read, such as "train": a name in YOLO's settings or in VOC's ``ImageSets``, or a folder.
+            Default: all that is there.
+        max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
+        name: A name of your choice.
+        device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
+        num_shards: The number of parts into which the samples are divided. Default: ``1``.
+        shard_id: The index of the part to read. Default: ``0``.
+        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
+            shard in each epoch. Default: ``False``.
+        seed: The seed of ``random_shuffle``. Default: a fixed one.
+        shuffle_after_epoch: Shuffle all samples in each epoch, before they are divided; each reader stays with its
+            shard. Default: ``False``.
+        shuffle_after_epoch_seed: The seed of ``shuffle_after_epoch``; the same in all shards. Default: a fixed one.
+        stick_to_shard: Read the same shard in every epoch, instead of the next one each time. Default: ``False``.
+        last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
+            samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
+            small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        shards: In place of ``num_shards`` and ``shard_id``: what ``avida.distributed.world()`` returns, or "auto",
+            which also notices when that changes.
+        pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
+            samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
+        on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
+            leaves the sample out and records it in ``reader.errors``, a list of the newest 1,000. Its batch is smaller,
+            and left out when it is empty. Default: ``"raise"``.
+        prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
+            65,536. Default: ``2``.
+        cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for
+            ``Cache(memory="4GB")``. Default: nothing is kept.
+        read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
+        lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
+        Ignored, accepted for compatibility: num_inputs, dont_use_mmap, enable_checkpointing, initial_fill,
+            skip_cached_images, tensor_init_bytes.
+
+    Raises:
+        RuntimeError: The data is not there or not in this format, or has fewer samples than there are shards. With
+            ``lazy_init`` when the first sample is needed.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> root = pathlib.Path(folder.name)
+        >>> for name in ["images", "labels"]:
+        ...     (root / name).mkdir()
+        >>> _ = (root / "images/cat.ppm").write_bytes(b"P6 4 2 255 " + bytes(24))
+        >>> _ = (root / "labels/cat.txt").write_text("1 0.5 0.5 0.5 1.0")
+        >>> _ = (root / "data.yaml").write_text("names: [bird, cat]")
+        >>> reader = avida.readers.Annotated(file_root=root)
+        >>> for scene in reader.next_epoch(batch_size=1):
+        ...     print(scene.boxes.torch().tolist(), reader.classes[scene.labels.tensors[0].item()])
+        [[[1.0, 0.0, 3.0, 2.0]]] cat
+    """
+
+    _declared = "Annotated"
+    _locating = ("file_root",)
+    _library = "simdjson"
+
+    def __init__(
+        self,
+        max_batch_size: int | None = None,
+        name: str | None = None,
+        device: DeviceArg | None = "cpu",
+        num_inputs: int | None = None,
+        *,
+        classes: str | Sequence[str] | None = None,
+        confine: bool | None = None,
+        dont_use_mmap: bool | None = None,
+        file_root: Path | None = None,
+        format: Literal["yolo", "yolo-segments", "yolo-rotated", "yolo-keypoints", "voc", "labelme"] | None = None,
+        initial_fill: int | None = None,
+        keypoint_shape: int | Iterable[int] | None = None,
+        keypoints: bool | None = None,
+        lazy_init: bool | None = None,
+        mask: bool | None = None,
+        masks: bool | None = None,
+        num_shards: int | None = None,
+        pad_last_batch: bool | None = None,
+        prefetch_queue_depth: int | None = None,
+        random_shuffle: bool | None = None,
+        read_ahead: bool | None = None,
+        seed: int | None = None,
+        shard_id: int | None = None,
+        shuffle_after_epoch: bool | None = None,
+        shuffle_after_epoch_seed: int | None = None,
+        skip_cached_images: bool | None = None,
+        split: str | None = None,
+        stick_to_shard: bool | None = None,
+        tensor_init_bytes: int | None = None,
+        cache: Cache | Literal["memory"] | None = None,
+        enable_checkpointing: bool = False,
+        last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+        shards: World | Literal["auto"] | None = None,
+    ) -> None:
+        self._declare(
+            max_batch_size,
+            name,
+            device,
+            num_inputs,
+            classes=classes,
+            confine=confine,
+            dont_use_mmap=dont_use_mmap,
+            file_root=file_root,
+            format=format,
+            initial_fill=initial_fill,
+            keypoint_shape=keypoint_shape,
+            keypoints=keypoints,
+            lazy_init=lazy_init,
+            mask=mask,
+            masks=masks,
+            num_shards=num_shards,
+            pad_last_batch=pad_last_batch,
+            prefetch_queue_depth=prefetch_queue_depth,
+            random_shuffle=random_shuffle,
+            read_ahead=read_ahead,
+            seed=seed,
+            shard_id=shard_id,
+            shuffle_after_epoch=shuffle_after_epoch,
+            shuffle_after_epoch_seed=shuffle_after_epoch_seed,
+            skip_cached_images=skip_cached_images,
+            split=split,
+            stick_to_shard=stick_to_shard,
+            tensor_init_bytes=tensor_init_bytes,
+            cache=cache,
+            enable_checkpointing=enable_checkpointing,
+            last_batch=last_batch,
+            on_error=on_error,
+            shards=shards,
+        )
 
 
 class COCO(COCOHooks):
