@@ -10,6 +10,7 @@
 #include "codecs/audio/sound_track.h"
 #include "codecs/video/media_info.h"
 #include "codecs/video/video.h"
+#include "ops/decode/video_frames.h"
 #include "python/readers/readers.h"
 
 namespace avida::python {
@@ -181,29 +182,47 @@ class OpenVideo {
   OpenVideo(nb::object from, int stream, int threads) : source_(source_of(std::move(from))) {
     WithoutGil released;
     source_.naming([&] {
-      file_ = std::make_unique<codecs::VideoFile>(source_.object, nullptr, stream);
+      file_ = std::make_unique<codecs::VideoFile>(source_.object, nullptr,
+                                                  codecs::StreamChoice{codecs::StreamKind::video, stream, true});
       file_->use_threads(threads);
     });
   }
   nb::dict info() const { return media_dict(codecs::media_info(file_->stream().file())); }
   int stream() const { return file_->stream().number(); }
-  // The times of the frames and the keyframes among them, as int64; a time's unit; how long the last frame lasts.
+  // Times and durations of the frames, and the keyframes among them, as int64; their unit; the duration of the video.
   nb::tuple index() const {
     const codecs::VideoIndex& index = file_->index();
     std::vector<int64_t> keys;
     for (const codecs::VideoIndex::Key& key : index.keys) keys.push_back(key.frame);
-    return nb::make_tuple(as_bytes(index.times), as_bytes(keys), index.unit, index.last_duration, index.duration());
+    return nb::make_tuple(as_bytes(index.times), as_bytes(index.durations), as_bytes(keys), index.unit,
+                          index.duration());
   }
+  // The frames that decoders.video would give of such a part, with their times.
+  nb::tuple choose(std::optional<double> start, std::optional<double> end, std::optional<double> fps,
+                   std::optional<int> num_frames, std::optional<int> stride,
+                   std::optional<std::vector<double>> times) const {
+    ops::ClipFrames choice;
+    choice.start = start, choice.end = end, choice.fps = fps;
+    choice.num_frames = num_frames, choice.stride = stride, choice.times = std::move(times);
+    choice.pad_mode = codecs::FramePadding::none;
+    const std::vector<int64_t> frames = ops::frames_of(choice, file_->index(), "decoders.open_media", 0);
+    return nb::make_tuple(frames, ops::times_of(frames, file_->index()));
+  }
+  double begin() const { return file_->index().begin(); }
   // Height and width of frames.
   nb::tuple extents(bool upright) const {
     const auto [height, width] = file_->extents({.upright = upright});
     return nb::make_tuple(height, width);
   }
-  // Into a dense buffer.
-  void decode(const std::vector<int64_t>& frames, nb::object out, int element_bytes, bool file_matrix, bool tone_map,
+  // Into a dense buffer; on request with the colours of libswscale: the matrix of the file, and chroma repeated.
+  void decode(const std::vector<int64_t>& frames, nb::object out, int element_bytes, bool like_swscale, bool tone_map,
               bool upright) {
     const DType dtype = element_bytes == 1 ? DType::uint8 : element_bytes == 2 ? DType::uint16 : DType::float32;
-    const codecs::VideoRequest request{codecs::ImageType::rgb, file_matrix, dtype, tone_map, upright};
+    const codecs::VideoRequest request{.file_matrix = like_swscale,
+                                       .dtype = dtype,
+                                       .tone_map = tone_map,
+                                       .repeat_chroma = like_swscale,
+                                       .upright = upright};
     const auto [height, width] = file_->extents(request);
     const int64_t bytes = std::ssize(frames) * height * width * 3 * size_of(dtype);
     Py_buffer view;
@@ -229,6 +248,7 @@ class OpenSound {
     WithoutGil released;
     source_.naming([&] { track_ = std::make_unique<codecs::SoundTrack>(source_.object, stream); });
   }
+  nb::dict info() const { return media_dict(codecs::media_info(track_->file())); }
   int stream() const { return track_->stream(); }
   int rate() const { return track_->info().rate; }
   int channels() const { return track_->info().channels; }
@@ -266,11 +286,15 @@ const BindFormat videos([](nb::module_& m) {
       .def("info", &OpenVideo::info)
       .def_prop_ro("stream", &OpenVideo::stream)
       .def("index", &OpenVideo::index)
+      .def_prop_ro("begin", &OpenVideo::begin)
+      .def("choose", &OpenVideo::choose, nb::arg("start").none(), nb::arg("end").none(), nb::arg("fps").none(),
+           nb::arg("num_frames").none(), nb::arg("stride").none(), nb::arg("times").none())
       .def("extents", &OpenVideo::extents, nb::arg("upright"))
       .def("decode", &OpenVideo::decode, nb::arg("frames"), nb::arg("out"), nb::arg("element_bytes"),
-           nb::arg("file_matrix"), nb::arg("tone_map"), nb::arg("upright"));
+           nb::arg("like_swscale"), nb::arg("tone_map"), nb::arg("upright"));
   nb::class_<OpenSound>(m, "OpenSound")
       .def(nb::init<nb::object, int>(), nb::arg("source"), nb::arg("stream") = -1)
+      .def("info", &OpenSound::info)
       .def_prop_ro("stream", &OpenSound::stream)
       .def_prop_ro("rate", &OpenSound::rate)
       .def_prop_ro("channels", &OpenSound::channels)

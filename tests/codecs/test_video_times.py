@@ -126,7 +126,7 @@ def test_streams_by_number():
 def test_info_is_that_of_pyav(name):
     file = all_videos()[name]
     info = avida.decoders.video_info(file)
-    with av.open(io.BytesIO(file.tobytes())) as opened:
+    with av.open(io.BytesIO(file.tobytes()), "r") as opened:
         stream: Any = opened.streams.best("video")
         assert info.video
         assert (info.height, info.width, info.codec) == (

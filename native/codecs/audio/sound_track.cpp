@@ -93,6 +93,7 @@ class SoundTrack::Decoder {
 
   int64_t position() const { return position_; }
   int stream() const { return stream_.number(); }
+  const AVFormatContext& file() const { return stream_.file(); }
 
   void seek(int64_t frame) {
     if (frame < position_) restart();
@@ -226,6 +227,7 @@ SoundTrack::SoundTrack(storage::ObjectPtr file, int stream)
 SoundTrack::~SoundTrack() = default;
 
 const AudioInfo& SoundTrack::info() const { return decoder_->info_; }
+const AVFormatContext& SoundTrack::file() const { return decoder_->file(); }
 int SoundTrack::stream() const { return decoder_->stream(); }
 double SoundTrack::begin() const { return decoder_->begin_; }
 int64_t SoundTrack::position() const { return decoder_->position(); }

@@ -5,6 +5,8 @@
 
 #include "codecs/audio/sound.h"
 
+struct AVFormatContext;
+
 namespace avida::codecs {
 
 // Frames as FFmpeg's decoders give them, one after the other: without what encoders put in front, and without what edit
@@ -16,6 +18,7 @@ class SoundTrack {
 
   const AudioInfo& info() const;  // without the number of frames, which only decoding tells
   int stream() const;
+  const AVFormatContext& file() const;
   double begin() const;  // when the first frame is heard, in seconds on the clock of the file
   int64_t position() const;
 

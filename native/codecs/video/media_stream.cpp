@@ -238,14 +238,15 @@ VideoIndex MediaStream::read_index() {
     bool shown = !(packet->flags & AV_PKT_FLAG_DISCARD) && !is_hidden(*packet, parameters.codec_id);
     packets.push_back({packet->pts, packet->dts, packet->duration, (packet->flags & AV_PKT_FLAG_KEY) != 0, shown});
   }
-  const Timed* last = nullptr;
-  for (const Timed& packet : packets) {
-    if (!packet.shown) continue;
-    index.times.push_back(packet.pts);
-    if (!last || packet.pts > last->pts) last = &packet;
+  std::vector<std::pair<int64_t, int64_t>> shown;  // times and durations
+  for (const Timed& packet : packets)
+    if (packet.shown) shown.emplace_back(packet.pts, packet.duration);
+  std::sort(shown.begin(), shown.end());
+  for (const auto& [time, duration] : shown) {
+    index.times.push_back(time);
+    if (choice_.durations) index.durations.push_back(duration);
+    index.last_duration = duration;
   }
-  if (last) index.last_duration = last->duration;
-  std::sort(index.times.begin(), index.times.end());
   if (std::adjacent_find(index.times.begin(), index.times.end()) != index.times.end()) index.has_times = false;
   if (!index.has_times) return index;
   for (const Timed& packet : packets) {

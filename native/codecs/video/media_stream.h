@@ -28,6 +28,7 @@ enum class StreamKind { video, sound, any };
 struct StreamChoice {
   StreamKind kind = StreamKind::video;
   int number = -1;
+  bool durations = false;  // whether read_index() keeps how long each frame lasts
 };
 
 class MediaStream {

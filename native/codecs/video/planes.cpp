@@ -151,6 +151,7 @@ class PlaneRows {
         width_(picture.width),
         stored_height_(plane == 0 ? picture.height : picture.chroma_height),
         stored_width_(plane == 0 ? picture.width : picture.chroma_width),
+        repeats_(plane > 0 && picture.repeats_chroma),
         row_(static_cast<size_t>(width_) + 2) {
     if (stored_width_ == width_ || stored_width_ == 0) return;
     narrow_.resize(static_cast<size_t>(stored_width_) + 2);
@@ -168,7 +169,9 @@ class PlaneRows {
     stored_row(y, narrow);
     narrow[-1] = narrow[0];
     narrow[stored_width_] = narrow[stored_width_ - 1];
-    if (taps_.empty())
+    if (repeats_)
+      repeat_row(narrow, row_.data());
+    else if (taps_.empty())
       double_row(narrow, row_.data(), stored_width_);
     else
       stretch_row(narrow, row_.data(), taps_);
@@ -176,8 +179,15 @@ class PlaneRows {
   }
 
  private:
+  void repeat_row(const uint16_t* in, uint16_t* out) const {
+    for (int i = 0; i < width_; i++) out[i] = in[int64_t{i} * stored_width_ / width_];
+  }
+
   const uint16_t* stored_row(int y, uint16_t* to) const {
-    if (stored_height_ == height_) {
+    if (repeats_) {
+      const int64_t row = int64_t{y} * stored_height_ / height_;
+      widen(data_ + row * stride_, to, stored_width_, bits_);
+    } else if (stored_height_ == height_) {
       widen(data_ + y * stride_, to, stored_width_, bits_);
     } else {
       const PlaneTap tap = PlaneTap::at(y, stored_height_, height_);
@@ -189,6 +199,7 @@ class PlaneRows {
   const uint8_t* data_;
   int64_t stride_;
   int bits_, height_, width_, stored_height_, stored_width_;
+  bool repeats_;
   std::vector<uint16_t> row_, narrow_;
   std::vector<PlaneTap> taps_;
 };

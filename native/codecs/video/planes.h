@@ -22,6 +22,7 @@ struct PicturePlanes {
   bool full_range;  // 0 to 255, not 16 to 235 and 240
   bool is_rgb;
   ColorMatrix matrix;
+  bool repeats_chroma = false;  // a sample stands for all pixels that it covers; otherwise they are interpolated
   Transfer transfer = Transfer::sdr;
   bool is_bt2020 = false;  // its primaries
 };

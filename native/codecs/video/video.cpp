@@ -112,6 +112,7 @@ PicturePlanes describe_planes(int number, int height, int width, int color_range
   planes.full_range = is_full_range(number, color_range);
   planes.is_rgb = (format->flags & AV_PIX_FMT_FLAG_RGB) != 0;
   planes.matrix = request.file_matrix || request.tone_map ? matrix_of(colorspace) : ColorMatrix::bt601;
+  planes.repeats_chroma = request.repeat_chroma && planes.bits == 8 && height % 2 == 0 && width % 2 == 0;
   if (format->nb_components >= 3) {
     planes.chroma_height = -((-height) >> format->log2_chroma_h);
     planes.chroma_width = -((-width) >> format->log2_chroma_w);
@@ -137,8 +138,8 @@ std::vector<std::pair<std::string, std::string>> video_codecs() {
 
 class VideoFile::Decoder {
  public:
-  Decoder(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index, int stream)
-      : stream_(std::move(file), {StreamKind::video, stream}) {
+  Decoder(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index, StreamChoice choice)
+      : stream_(std::move(file), choice) {
     index_ = index ? std::move(index) : make_index();
   }
   ~Decoder() {
@@ -220,6 +221,7 @@ class VideoFile::Decoder {
   // Packets without times do not tell how many frames they hold, nor in which order: all are decoded once.
   void count_frames(VideoIndex& index) {
     index.times.clear();
+    index.durations.clear();
     open_codec(1);
     start();
     Frame frame = make_frame();
@@ -240,6 +242,7 @@ class VideoFile::Decoder {
     Frame frame = make_frame();
     const int64_t first = receive(*frame) ? std::max<int64_t>(0, index.find(time_of(*frame))) : index.frames();
     index.times.erase(index.times.begin(), index.times.begin() + first);
+    if (!index.durations.empty()) index.durations.erase(index.durations.begin(), index.durations.begin() + first);
     std::erase_if(index.keys, [first](const VideoIndex::Key& key) { return key.frame < first; });
     for (VideoIndex::Key& key : index.keys) key.frame -= first;
     avcodec_free_context(&codec_);
@@ -370,11 +373,11 @@ class VideoFile::Decoder {
   std::map<int64_t, Frame> kept_;
 };
 
-VideoFile::VideoFile(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index, int stream)
-    : decoder_(std::make_unique<Decoder>(std::move(file), std::move(index), stream)) {}
+VideoFile::VideoFile(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index, StreamChoice choice)
+    : decoder_(std::make_unique<Decoder>(std::move(file), std::move(index), choice)) {}
 
-VideoFile::VideoFile(Bytes file, int stream)
-    : VideoFile(std::make_shared<storage::BytesObject>(file), nullptr, stream) {
+VideoFile::VideoFile(Bytes file, StreamChoice choice)
+    : VideoFile(std::make_shared<storage::BytesObject>(file), nullptr, choice) {
   decoder_->share_cpus();
 }
 

@@ -22,6 +22,7 @@ struct VideoRequest {
   bool file_matrix = false;         // use the colour matrix that the file names; otherwise BT.601
   DType dtype = DType::uint8;       // or uint16 with its whole range, or float32 from 0 to 1
   bool tone_map = false;            // high dynamic range to sRGB; uses the matrix that the file names
+  bool repeat_chroma = false;       // as libswscale does for even sizes and 8 bits; otherwise chroma is interpolated
   bool upright = false;             // turn frames as the file says
 
   // Whether frames are as the decoders of readers and GPUs make them.
@@ -43,9 +44,9 @@ struct FrameFilter {
 class VideoFile {
  public:
   // Without an index, all packets are read to make one.
-  explicit VideoFile(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index = {}, int stream = -1);
+  explicit VideoFile(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index = {}, StreamChoice choice = {});
   // From bytes, which must outlive it. Where fewer of these are open than there are CPUs, each has several threads.
-  explicit VideoFile(Bytes file, int stream = -1);
+  explicit VideoFile(Bytes file, StreamChoice choice = {});
   ~VideoFile();
 
   // So many threads decode, from the next opening of the decoder on; 0: as many as there are CPUs for this video.

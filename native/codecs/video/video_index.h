@@ -14,10 +14,11 @@ struct VideoIndex {
     int64_t pts, dts;  // of its packet
   };
 
-  std::vector<int64_t> times;  // of the frames, ascending, in units of the time base
-  std::vector<Key> keys;       // by frame; empty where packets have no times of their own: decoding begins at the start
-  double unit = 0;             // seconds per unit of the time base
-  int64_t last_duration = 0;   // of the last frame, in these units; 0 if that is not known
+  std::vector<int64_t> times;      // of the frames, ascending, in units of the time base
+  std::vector<int64_t> durations;  // of the frames, as their packets say; empty unless they were asked for
+  std::vector<Key> keys;      // by frame; empty where packets have no times of their own: decoding begins at the start
+  double unit = 0;            // seconds per unit of the time base
+  int64_t last_duration = 0;  // of the last frame, in these units; 0 if that is not known
   int height = 0, width = 0;
   bool has_times = true;  // otherwise frames are known by their order alone
 

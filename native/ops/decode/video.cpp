@@ -24,13 +24,15 @@ struct VideoArgs : ClipFrames {
 };
 
 codecs::VideoRequest request_of(const VideoArgs& args) {
-  return {codecs::ImageType::rgb, args.color_matrix == MatrixChoice::file, args.dtype, args.tone_map,
-          args.adjust_orientation};
+  return {.file_matrix = args.color_matrix == MatrixChoice::file,
+          .dtype = args.dtype,
+          .tone_map = args.tone_map,
+          .upright = args.adjust_orientation};
 }
 
-int stream_of(const VideoArgs& args) {
+codecs::StreamChoice stream_of(const VideoArgs& args) {
   if (args.stream && *args.stream < 0) refuse("expected a stream of at least 0, got ", *args.stream);
-  return args.stream.value_or(-1);
+  return {codecs::StreamKind::video, args.stream.value_or(-1)};
 }
 
 void infer(Infer<VideoArgs>& call) {

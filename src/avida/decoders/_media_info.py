@@ -208,10 +208,10 @@ def _info(file: Source, place: str, scan: bool) -> VideoInfo:
         video = core("OpenVideo", "decoders.video_info")(source) if scan and found["best_video"] >= 0 else None
     except RuntimeError as error:
         raise RuntimeError(f"decoders.video_info: {place}{error}") from None
-    return _video_info(found, video)
+    return video_info_of(found, video)
 
 
-def _video_info(found: Mapping[str, Any], scanned: Any) -> VideoInfo:
+def video_info_of(found: Mapping[str, Any], scanned: Any) -> VideoInfo:
     streams = tuple(stream_info(stream) for stream in found["streams"])
     video = streams[found["best_video"]] if found["best_video"] >= 0 else None
     audio = streams[found["best_sound"]] if found["best_sound"] >= 0 else None
@@ -220,7 +220,7 @@ def _video_info(found: Mapping[str, Any], scanned: Any) -> VideoInfo:
     fps = float(video.average_rate) if video and video.average_rate else None
     times = None
     if scanned is not None:
-        ticks, _, unit, _, duration = scanned.index()
+        ticks, _, _, unit, duration = scanned.index()
         counted = np.frombuffer(ticks, np.int64)
         times, frames = (counted - counted[0]) * unit, len(counted)
         fps = frames / duration if duration > 0 else fps
