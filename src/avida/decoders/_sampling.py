@@ -10,7 +10,7 @@ import numpy as np
 def qwen_vl_frames(
     num_frames: int, video_fps: float, *, fps: float = 2.0, min_frames: int = 4, max_frames: int = 768
 ) -> list[int]:
-    """The frames that Qwen2-VL and Qwen2.5-VL see of a video: about two a second, of an even number.
+    """The frames that Qwen2-VL and Qwen2.5-VL see: about two a second, an even number.
 
     Args:
         num_frames: The frames of the video.
@@ -55,7 +55,9 @@ def internvideo_frames(num_frames: int, count: int = 8) -> list[int]:
 def vjepa_frames(
     num_frames: int, *, frames_per_clip: int = 16, frame_step: int = 4, num_clips: int = 1
 ) -> list[list[int]]:
-    """The frames of the clips that V-JEPA is tested with: one at the beginning of each of equal parts of a video.
+    """The frames of the clips that V-JEPA is tested with.
+
+    A clip is at the beginning of each of equal parts of a video.
 
     Args:
         num_frames: The frames of the video.

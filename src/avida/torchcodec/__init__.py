@@ -1,6 +1,6 @@
-"""torchcodec's names on avida's decoders: a script changes its import, and gets the colours that it had.
+"""torchcodec's names on avida's decoders, with torchcodec's times and colours.
 
-``from avida.torchcodec.decoders import VideoDecoder`` in place of ``from torchcodec.decoders import VideoDecoder``. It
+A script changes its import: ``from avida.torchcodec.decoders import VideoDecoder`` in place of ``from torchcodec.decoders import VideoDecoder``. It
 needs PyTorch.
 """
 

@@ -99,6 +99,7 @@ class VideoDecoder:
 
     @property
     def cpu_fallback(self) -> CpuFallbackStatus:
+        """Whether the CPU decodes, although a GPU was asked to."""
         return CpuFallbackStatus(status_known=True, _is_fallback=self._device.type != "cpu")
 
     def __len__(self) -> int:
@@ -127,7 +128,7 @@ class VideoDecoder:
         return self._batch(list(range(*slice(start, stop, step).indices(len(self)))))
 
     def get_frame_played_at(self, seconds: float) -> Frame:
-        """Returns the frame that is shown at a time on the clock of the file: the last one that has begun."""
+        """Returns the frame that is shown at a time: the last one that has begun."""
         return self.get_frame_at(self._played_at(seconds))
 
     def get_frames_played_at(self, seconds: torch.Tensor | Sequence[float]) -> FrameBatch:
@@ -138,7 +139,14 @@ class VideoDecoder:
     def get_frames_played_in_range(
         self, start_seconds: float, stop_seconds: float, fps: float | None = None
     ) -> FrameBatch:
-        """Returns the frames that are shown from one time to before another; at a rate, those shown at its times."""
+        """Returns the frames that are shown between two times, or at a rate there.
+
+        Args:
+            start_seconds: The time on the clock of the file: the frame that is shown then is the first.
+            stop_seconds: The time before which frames begin.
+            fps: Frames per second: those that are shown at these times, with these times.
+
+        """
         begin, end = self._begins[0], self.metadata.end_stream_seconds or 0.0
         if not start_seconds <= stop_seconds:
             raise ValueError(
