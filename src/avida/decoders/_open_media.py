@@ -34,7 +34,7 @@ class Window(NamedTuple):
 
 
 class MediaFile:
-    """A film or a sound file that stays open, so that parts of it are read without the rest.
+    """A film or a sound file that stays open, to read parts without the rest.
 
     Memory holds what is asked for, and the times of the frames. Threads may share it; they take turns.
 
@@ -65,7 +65,7 @@ class MediaFile:
         times: Iterable[float] | None = None,
         adjust_orientation: bool = False,
     ) -> tuple[Tensor, npt.NDArray[np.float64]]:
-        """Returns the frames that `decoders.video` gives with these arguments, and their times.
+        """Returns frames as `decoders.video` does, and their times.
 
         Args:
             start: The time in seconds after the first frame at which to start.
@@ -84,9 +84,9 @@ class MediaFile:
         return self._decoded(numbers, adjust_orientation), np.asarray(shown)
 
     def sound(self, start: float = 0.0, end: float | None = None) -> Tensor:
-        """Returns the samples between two times, (samples, channels), float32, as they are stored.
+        """Returns the samples between two times, (samples, channels), float32.
 
-        Of a film, times count from its first frame, and there is silence where the sound begins later or ends earlier.
+        They have the rate of the file. Of a film, times count from its first frame, and there is silence where the sound begins later or ends earlier.
 
         Args:
             start: The time in seconds.
@@ -157,7 +157,9 @@ class MediaFile:
 
 
 def open_media(source: Source, /) -> MediaFile:
-    """Opens a film or a sound file to read parts of it: one that is longer than memory, or that stays elsewhere.
+    """Opens a film or a sound file to read parts of it.
+
+    It may be longer than memory, or stay elsewhere.
 
     Args:
         source: The path or URL of a file, an open file object, or the bytes.

@@ -1,7 +1,7 @@
 """torchcodec's names on avida's decoders, with torchcodec's times and colours.
 
-A script changes its import: ``from avida.torchcodec.decoders import VideoDecoder`` in place of ``from torchcodec.decoders import VideoDecoder``. It
-needs PyTorch.
+A script changes its import: ``from avida.torchcodec.decoders import VideoDecoder`` in place of
+``from torchcodec.decoders import VideoDecoder``. It needs PyTorch.
 """
 
 from avida.torchcodec import decoders as decoders
