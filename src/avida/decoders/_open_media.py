@@ -86,7 +86,8 @@ class MediaFile:
     def sound(self, start: float = 0.0, end: float | None = None) -> Tensor:
         """Returns the samples between two times, (samples, channels), float32.
 
-        They have the rate of the file. Of a film, times count from its first frame, and there is silence where the sound begins later or ends earlier.
+        They have the rate of the file. Of a film, times count from its first frame, and there is silence where the
+        sound begins later or ends earlier.
 
         Args:
             start: The time in seconds.
