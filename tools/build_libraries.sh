@@ -32,15 +32,19 @@ quietly apt source --download-only ffmpeg curl # apt refuses files that differ f
 quietly dpkg-source --extract ffmpeg_*.dsc "$work/ffmpeg"
 quietly dpkg-source --extract curl_*.dsc "$work/curl"
 
-# The formats of docs/video.md. No sound is decoded; its parsers tell demuxers at once what streams beside the video are.
-# The bitstream filters are for decoders in hardware, which want other packets than files have.
+# The formats of docs/video.md and docs/sound.md. The bitstream filters are for decoders in hardware, which want other
+# packets than files have. The decoder of Opus needs libswresample.
 demuxers=asf,avi,flv,h264,hevc,ivf,m4v,matroska,mjpeg,mov,mpegps,mpegts,mpegvideo,obu,ogg,yuv4mpegpipe
+demuxers+=,aac,ac3,aiff,au,caf,eac3,flac,mp3,w64,wav
 decoders=flv,h263,h264,hevc,libdav1d,mjpeg,mpeg1video,mpeg2video,mpeg4,rawvideo,theora,vc1,vp8,vp9,wmv1,wmv2,wmv3
+decoders+=,aac,aac_latm,ac3,alac,eac3,flac,mp1float,mp2float,mp3float,opus,vorbis,wmav1,wmav2
+decoders+=,adpcm_ima_qt,adpcm_ima_wav,adpcm_ms,pcm_alaw,pcm_bluray,pcm_dvd,pcm_f32be,pcm_f32le,pcm_f64be,pcm_f64le
+decoders+=,pcm_mulaw,pcm_s8,pcm_s16be,pcm_s16le,pcm_s24be,pcm_s24le,pcm_s32be,pcm_s32le,pcm_u8,pcm_u16le
 parsers=aac,aac_latm,ac3,av1,flac,h263,h264,hevc,mjpeg,mpeg4video,mpegaudio,mpegvideo,opus,vc1,vorbis,vp3,vp8,vp9
 filters=av1_frame_split,extract_extradata,h264_mp4toannexb,hevc_mp4toannexb,mpeg4_unpack_bframes,vp9_superframe_split
 options=(--enable-shared --disable-static --disable-gpl --disable-nonfree --disable-everything --disable-autodetect
   --disable-network --disable-programs --disable-doc --disable-debug --disable-avdevice --disable-avfilter
-  --disable-postproc --disable-swresample --disable-swscale --enable-pic --enable-zlib --enable-libdav1d
+  --disable-postproc --disable-swscale --enable-swresample --enable-pic --enable-zlib --enable-libdav1d
   --enable-demuxer=$demuxers --enable-decoder=$decoders --enable-parser=$parsers --enable-bsf=$filters)
 cd "$work/ffmpeg"
 version=$(dpkg-parsechangelog --show-field Version)

@@ -20,6 +20,7 @@ BUILT_HERE = {
     "libavcodec": "LGPL-2.1-or-later",
     "libavformat": "LGPL-2.1-or-later",
     "libavutil": "LGPL-2.1-or-later",
+    "libswresample": "LGPL-2.1-or-later",
     "libcurl": "curl",
     "libjbig": "Apache-2.0",
     "libmp3lame": "Apache-2.0",

@@ -15,8 +15,10 @@ from tests.fuzz.mutate import STRUCTURES, mutated
 from .decoding import as_input, decode, decode_part
 from .files import all_files
 from .sounds import all_sounds
+from .tracks import all_tracks
 from .videos import videos_by_container
 
+TRACKS = "tracks"
 TYPES = ["RGB", "GRAY", "ANY_DATA", "BGR", "INDICES"]
 DTYPES = ["uint8", "uint8", "uint16", "float32"]
 
@@ -25,6 +27,8 @@ def examine(format_name: str, number: int) -> str:
     rng = random.Random(number)
     if format_name in videos_by_container():
         return examine_video(mutated(format_name, list(videos_by_container()[format_name].values()), number), rng)
+    if format_name == TRACKS:
+        return examine_sound(mutated(TRACKS, [file.tobytes() for file in all_tracks().values()], number), rng)
     if format_name in all_sounds():
         return examine_sound(mutated(format_name, list(all_sounds()[format_name].values()), number), rng)
     return examine_image(mutated(format_name, list(all_files()[format_name].values()), number), rng)
@@ -65,6 +69,7 @@ def examine_sound(data: bytes, rng: random.Random) -> str:
         "dtype": rng.choice([avida.float32, avida.int16, avida.int32]),
         "downmix": rng.random() < 0.3,
         "sample_rate": rng.choice([0, 0, 8000, 48000]),
+        **rng.choice([{}, {}, {"start": 0.1}, {"start": 0.1, "end": 0.3}, {"stream": 0}]),
     }
     try:
         sound, rate = avida.decoders.audio(as_input(data), **options)
@@ -76,8 +81,27 @@ def examine_sound(data: bytes, rng: random.Random) -> str:
     return "decoded"
 
 
+FRAMES = [{"fps": 7.0}, {"num_frames": 5}, {"start": 0.1, "end": 0.5}, {"start": 0.2, "stride": 3}, {"stream": 0}]
+CHANGES = [{"adjust_orientation": True}, {"tone_map": True}, {"dtype": avida.uint16}, {"dtype": avida.float32}]
+
+
+def examine_media(data: bytes, rng: random.Random) -> None:
+    """What may fail where plain frames do not."""
+    calls = [
+        lambda: avida.decoders.video_info(data, scan=rng.random() < 0.5),
+        lambda: avida.decoders.video(as_input(data), **rng.choice(FRAMES), **rng.choice(CHANGES)).evaluate(),
+        lambda: avida.decoders.media(as_input(data), num_frames=2)[1].evaluate(),
+    ]
+    for call in calls:
+        try:
+            call()
+        except RuntimeError as error:
+            harness.check_not_for_memory(error)
+
+
 def examine_video(data: bytes, rng: random.Random) -> str:
     """Frames in the middle, which need seeking, then all of them."""
+    examine_media(data, rng)
     try:
         video = np.asarray(avida.decoders.video(as_input(data), start_frame=rng.randrange(8), sequence_length=4))
         assert video.shape[0] == 4
@@ -89,7 +113,7 @@ def examine_video(data: bytes, rng: random.Random) -> str:
 
 
 @pytest.mark.parametrize("numbers", harness.blocks(), ids=lambda numbers: numbers.start)
-@pytest.mark.parametrize("format_name", [*all_files(), *all_sounds(), *videos_by_container()])
+@pytest.mark.parametrize("format_name", [*all_files(), *all_sounds(), TRACKS, *videos_by_container()])
 def test_broken_files(format_name: str, numbers: range, record_property) -> None:
     harness.check(__name__, format_name, numbers, record_property)
 

@@ -10,7 +10,7 @@ ON_THE_CPU |= {"batch_permutation", "get_property"}
 ON_THE_CPU |= {f"transforms.{name}" for name in ("translation", "scale", "rotation", "shear", "crop", "combine")}
 # Encoded data.
 ON_THE_CPU |= {"io.file.read", "peek_image_shape"}
-ON_THE_CPU |= {f"decoders.{kind}" for kind in ("audio", "inflate", "numpy", "video")}
+ON_THE_CPU |= {f"decoders.{kind}" for kind in ("audio", "inflate", "media", "numpy", "video")}
 ON_THE_CPU |= {f"decoders.image{part}" for part in ("", "_crop", "_random_crop", "_slice")}
 
 

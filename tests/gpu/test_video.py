@@ -152,3 +152,21 @@ def test_damaged_videos_name_the_file_and_the_next_works(tmp_path):
         clips = [np.asarray(clip.cpu()) for (batch,) in reader.next_epoch(batch_size=1) for clip in batch]
         np.testing.assert_array_equal(clips[-1], np.asarray(ndd.decoders.video(whole)))
         assert all("broken.mp4" in error.source for error in reader.errors)
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_times(name):
+    frames, times = ndd.decoders.video(large(name), device="gpu", fps=10.0, start=0.2, save_times=True)
+    expected, seconds = ndd.decoders.video(large(name), fps=10.0, start=0.2, save_times=True)
+    np.testing.assert_array_equal(np.asarray(frames.cpu()), np.asarray(expected))
+    np.testing.assert_array_equal(np.asarray(times.cpu()), np.asarray(seconds))
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"dtype": ndd.uint16}, {"tone_map": True}, {"adjust_orientation": True}], ids=str
+)
+def test_what_the_cpu_decodes(arguments):
+    """It is told as a fallback."""
+    with ndd.profile() as profile:
+        np.testing.assert_array_equal(*both(large("hevc_10_bits.mkv"), **arguments))
+    assert any("dtype, tone_map or adjust_orientation" in str(each) for each in profile.fallbacks)

@@ -92,7 +92,7 @@ void AudioFile::Handle::open() {
   rethrow();
   if (!file)
     // The library has one global error text for all threads, which may belong to another file.
-    refuse("expected a sound file in a known format, got ", describe());
+    throw UnknownSound(str("expected a sound file in a known format, got ", describe()));
   if (found.frames < 0 || found.channels < 1 || found.samplerate < 1)
     refuse("expected at least one channel and a sample rate above 0, the header declares ", found.channels,
            " channels, ", found.samplerate, " Hz and ", found.frames, " frames");

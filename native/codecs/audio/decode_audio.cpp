@@ -39,7 +39,7 @@ void store(const float* from, float* to, int64_t n) { std::copy_n(from, n, to); 
 
 // Calls take(samples, first frame, frames) for each chunk, downmixed if requested.
 template <class Take>
-void each_chunk(AudioFile& file, const AudioRequest& request, int64_t frames, Take&& take) {
+void each_chunk(Sound& file, const AudioRequest& request, int64_t frames, Take&& take) {
   const int channels = file.info().channels;
   const bool mixes = request.downmix && channels > 1;
   const int64_t step = std::max<int64_t>(1, kChunk / channels);
@@ -53,7 +53,7 @@ void each_chunk(AudioFile& file, const AudioRequest& request, int64_t frames, Ta
 }
 
 template <class T>
-void decode_resampled(AudioFile& file, const AudioRequest& request, int64_t frames, T* out) {
+void decode_resampled(Sound& file, const AudioRequest& request, int64_t frames, T* out) {
   const AudioInfo& info = file.info();
   const int count = signals(info, request);
   // One signal after the other, since the filter reads neighbouring samples.
@@ -76,7 +76,7 @@ void decode_resampled(AudioFile& file, const AudioRequest& request, int64_t fram
 }
 
 template <class T>
-void decode_as(AudioFile& file, const AudioRequest& request, int64_t frames, T* out) {
+void decode_as(Sound& file, const AudioRequest& request, int64_t frames, T* out) {
   const AudioInfo& info = file.info();
   const int count = signals(info, request);
   if (resamples(info, request)) return decode_resampled(file, request, frames, out);
@@ -111,7 +111,7 @@ Shape audio_shape(const AudioInfo& info, const AudioRequest& request, AudioSegme
   return {frames, info.channels};
 }
 
-void decode_audio(AudioFile& file, const AudioRequest& request, AudioSegment segment, void* out) {
+void decode_audio(Sound& file, const AudioRequest& request, AudioSegment segment, void* out) {
   if (segment.begin == segment.end) return;
   file.seek(segment.begin);
   int64_t frames = segment.end - segment.begin;

@@ -1,6 +1,6 @@
 // Decodes sound: whole or in part, all channels or their mean, at the requested sample rate and in the requested type.
 #pragma once
-#include "codecs/audio/audio.h"
+#include "codecs/audio/sound.h"
 #include "core/shape.h"
 
 namespace avida::codecs {
@@ -15,13 +15,8 @@ struct AudioRequest {
 // Throws Error for invalid types and qualities.
 void check_audio_request(const AudioRequest& request);
 
-// Frames of a file: [first, last).
-struct AudioSegment {
-  int64_t begin, end;
-};
-
 // The shape of the decoded segment, and the decoded segment itself.
 Shape audio_shape(const AudioInfo& info, const AudioRequest& request, AudioSegment segment);
-void decode_audio(AudioFile& file, const AudioRequest& request, AudioSegment segment, void* out);
+void decode_audio(Sound& file, const AudioRequest& request, AudioSegment segment, void* out);
 
 }  // namespace avida::codecs

@@ -197,7 +197,7 @@ class GpuVideo::Engine {
   // As VideoFile::decode, with pictures in memory of the GPU, which the work that read() queues in stream() reads.
   void decode(std::span<const int64_t> frames, const VideoRequest& request, const VideoFile::Show& show,
               const std::function<void()>& read, NextFrames next) {
-    VideoStream& packets = file_.lend_stream();
+    MediaStream& packets = file_.lend_stream();
     const AVCodecParameters& parameters = *packets.stream().codecpar;
     const PicturePlanes planes = describe_planes(parameters.format, file_.index().height, file_.index().width,
                                                  parameters.color_range, parameters.color_space, request);
@@ -243,7 +243,7 @@ class GpuVideo::Engine {
   }
 
   // Seeks to the last keyframe before a frame, and returns its number.
-  int64_t start(VideoStream& packets, int64_t frame) {
+  int64_t start(MediaStream& packets, int64_t frame) {
     const int64_t key = file_.index().key_before(frame);
     position_ = key < 0 ? 0 : file_.index().keys[key].frame;
     if (key < 0)

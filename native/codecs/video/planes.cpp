@@ -37,10 +37,8 @@ PlaneMix fixed_point(const double (&by)[3][3], const double (&offset)[3]) {
   return mix;
 }
 
-// The planes of the source to RGB: `by` times planes, after the offsets of luma and chroma were subtracted.
-struct ToRgb {
-  double by[3][3], offset[3];
-};
+}  // namespace
+
 ToRgb to_rgb(const PicturePlanes& picture) {
   if (picture.is_rgb) return {{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, {0, 0, 0}};
   const auto [red, blue] = weights_of(picture.matrix);
@@ -52,8 +50,6 @@ ToRgb to_rgb(const PicturePlanes& picture) {
     result.offset[c] = -luma * (picture.full_range ? 0 : 16) - 128 * (result.by[c][1] + result.by[c][2]);
   return result;
 }
-
-}  // namespace
 
 PlaneMix mix_of(const PicturePlanes& picture, ImageType type) {
   const ToRgb rgb = to_rgb(picture);
@@ -155,6 +151,7 @@ class PlaneRows {
         width_(picture.width),
         stored_height_(plane == 0 ? picture.height : picture.chroma_height),
         stored_width_(plane == 0 ? picture.width : picture.chroma_width),
+        repeats_(plane > 0 && picture.repeats_chroma),
         row_(static_cast<size_t>(width_) + 2) {
     if (stored_width_ == width_ || stored_width_ == 0) return;
     narrow_.resize(static_cast<size_t>(stored_width_) + 2);
@@ -172,7 +169,9 @@ class PlaneRows {
     stored_row(y, narrow);
     narrow[-1] = narrow[0];
     narrow[stored_width_] = narrow[stored_width_ - 1];
-    if (taps_.empty())
+    if (repeats_)
+      repeat_row(narrow, row_.data());
+    else if (taps_.empty())
       double_row(narrow, row_.data(), stored_width_);
     else
       stretch_row(narrow, row_.data(), taps_);
@@ -180,8 +179,15 @@ class PlaneRows {
   }
 
  private:
+  void repeat_row(const uint16_t* in, uint16_t* out) const {
+    for (int i = 0; i < width_; i++) out[i] = in[int64_t{i} * stored_width_ / width_];
+  }
+
   const uint16_t* stored_row(int y, uint16_t* to) const {
-    if (stored_height_ == height_) {
+    if (repeats_) {
+      const int64_t row = int64_t{y} * stored_height_ / height_;
+      widen(data_ + row * stride_, to, stored_width_, bits_);
+    } else if (stored_height_ == height_) {
       widen(data_ + y * stride_, to, stored_width_, bits_);
     } else {
       const PlaneTap tap = PlaneTap::at(y, stored_height_, height_);
@@ -193,27 +199,35 @@ class PlaneRows {
   const uint8_t* data_;
   int64_t stride_;
   int bits_, height_, width_, stored_height_, stored_width_;
+  bool repeats_;
   std::vector<uint16_t> row_, narrow_;
   std::vector<PlaneTap> taps_;
 };
 
 }  // namespace
 
+void each_plane_row(const PicturePlanes& picture, const UsePlaneRow& use) {
+  PlaneRows first(picture, 0), second(picture, 1), third(picture, 2);
+  for (int y = 0; y < picture.height; y++) {
+    const uint16_t *a = first.row(y), *b = second.row(y), *c = third.row(y);
+    use(y, a, b, c);
+  }
+}
+
 void interleave_planes(const PicturePlanes& picture, ImageType type, uint8_t* out) {
   const PlaneMix mix = mix_of(picture, type);
   const bool plain = is_plain(mix);
-  PlaneRows first(picture, 0), second(picture, 1), third(picture, 2);
   const int n = picture.width;
   std::vector<uint8_t> channels(static_cast<size_t>(n) * 3);
-  for (int y = 0; y < picture.height; y++, out += int64_t{3} * n) {
-    const uint16_t *a = first.row(y), *b = second.row(y), *c = third.row(y);
+  each_plane_row(picture, [&](int, const uint16_t* a, const uint16_t* b, const uint16_t* c) {
     if (plain)
       mix_plain(a, b, c, channels.data(), channels.data() + n, channels.data() + 2 * n, n, mix);
     else
       for (int k = 0; k < 3; k++)
         mix_channel(a, b, c, channels.data() + k * n, n, mix.by[k][0], mix.by[k][1], mix.by[k][2], mix.offset[k]);
     interleave(out, channels.data(), channels.data() + n, channels.data() + 2 * n, n);
-  }
+    out += int64_t{3} * n;
+  });
 }
 
 }  // namespace avida::codecs

@@ -7,7 +7,11 @@
 #include <set>
 #include <utility>
 
+#include "codecs/exif.h"
 #include "codecs/limits.h"
+#include "codecs/pixels.h"
+#include "codecs/video/media_info.h"
+#include "codecs/video/wide_planes.h"
 #include "core/made_once.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
@@ -82,6 +86,10 @@ bool is_supported(const AVPixFmtDescriptor& format) {
 PicturePlanes planes_of(const AVFrame& frame, const VideoRequest& request) {
   PicturePlanes planes =
       describe_planes(frame.format, frame.height, frame.width, frame.color_range, frame.colorspace, request);
+  planes.transfer = frame.color_trc == AVCOL_TRC_SMPTE2084      ? Transfer::pq
+                    : frame.color_trc == AVCOL_TRC_ARIB_STD_B67 ? Transfer::hlg
+                                                                : Transfer::sdr;
+  planes.is_bt2020 = frame.color_primaries == AVCOL_PRI_BT2020;
   for (int i = 0; i < 3; i++) {
     planes.planes[i] = frame.data[i];
     planes.strides[i] = frame.linesize[i];
@@ -103,7 +111,8 @@ PicturePlanes describe_planes(int number, int height, int width, int color_range
   planes.bits = format->comp[0].depth;
   planes.full_range = is_full_range(number, color_range);
   planes.is_rgb = (format->flags & AV_PIX_FMT_FLAG_RGB) != 0;
-  planes.matrix = request.file_matrix ? matrix_of(colorspace) : ColorMatrix::bt601;
+  planes.matrix = request.file_matrix || request.tone_map ? matrix_of(colorspace) : ColorMatrix::bt601;
+  planes.repeats_chroma = request.repeat_chroma && planes.bits == 8 && height % 2 == 0 && width % 2 == 0;
   if (format->nb_components >= 3) {
     planes.chroma_height = -((-height) >> format->log2_chroma_h);
     planes.chroma_width = -((-width) >> format->log2_chroma_w);
@@ -129,7 +138,8 @@ std::vector<std::pair<std::string, std::string>> video_codecs() {
 
 class VideoFile::Decoder {
  public:
-  Decoder(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index) : stream_(std::move(file)) {
+  Decoder(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index, StreamChoice choice)
+      : stream_(std::move(file), choice) {
     index_ = index ? std::move(index) : make_index();
   }
   ~Decoder() {
@@ -150,17 +160,19 @@ class VideoFile::Decoder {
   void share_cpus() {
     shares_cpus_ = true;
     sharing_videos++;
+    use_threads(0);
   }
+  void use_threads(int count) { threads_ = count; }
 
-  const VideoStream& stream() const { return stream_; }
-  VideoStream& lend_stream() {
+  const MediaStream& stream() const { return stream_; }
+  MediaStream& lend_stream() {
     position_ = -1;
     return stream_;
   }
 
   void decode(std::span<const int64_t> frames, const VideoRequest& request, const Show& show,
               std::span<const int64_t> keep) {
-    if (!codec_) open_codec(shares_cpus_ ? threads_of_each() : 1);
+    if (!codec_) open_codec(threads_ > 0 ? threads_ : threads_of_each());
     check_frames(frames);
     wanted_ = frames;
     keep_ = keep;
@@ -209,6 +221,7 @@ class VideoFile::Decoder {
   // Packets without times do not tell how many frames they hold, nor in which order: all are decoded once.
   void count_frames(VideoIndex& index) {
     index.times.clear();
+    index.durations.clear();
     open_codec(1);
     start();
     Frame frame = make_frame();
@@ -229,6 +242,7 @@ class VideoFile::Decoder {
     Frame frame = make_frame();
     const int64_t first = receive(*frame) ? std::max<int64_t>(0, index.find(time_of(*frame))) : index.frames();
     index.times.erase(index.times.begin(), index.times.begin() + first);
+    if (!index.durations.empty()) index.durations.erase(index.durations.begin(), index.durations.begin() + first);
     std::erase_if(index.keys, [first](const VideoIndex::Key& key) { return key.frame < first; });
     for (VideoIndex::Key& key : index.keys) key.frame -= first;
     avcodec_free_context(&codec_);
@@ -347,23 +361,29 @@ class VideoFile::Decoder {
     return frame < wanted_.back() && !has(wanted_, frame) && !has(keep_, frame);
   }
 
-  VideoStream stream_;
+  MediaStream stream_;
   AVCodecContext* codec_ = nullptr;
   int64_t position_ = -1;   // the number of the next frame that the decoder returns
   int64_t start_key_ = -1;  // the keyframe at which the decoder has just been started
   std::set<int64_t> false_keys_;
+  int threads_ = 1;  // 0: a share of the CPUs
   bool draining_ = false, shares_cpus_ = false;
   bool has_kept_ = false;  // since the decoder was opened
   std::span<const int64_t> wanted_, keep_;
   std::map<int64_t, Frame> kept_;
 };
 
-VideoFile::VideoFile(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index)
-    : decoder_(std::make_unique<Decoder>(std::move(file), std::move(index))) {}
+VideoFile::VideoFile(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index, StreamChoice choice)
+    : decoder_(std::make_unique<Decoder>(std::move(file), std::move(index), choice)) {}
 
-VideoFile::VideoFile(Bytes file) : VideoFile(std::make_shared<storage::BytesObject>(file)) { decoder_->share_cpus(); }
+VideoFile::VideoFile(Bytes file, StreamChoice choice)
+    : VideoFile(std::make_shared<storage::BytesObject>(file), nullptr, choice) {
+  decoder_->share_cpus();
+}
 
 VideoFile::~VideoFile() = default;
+
+void VideoFile::use_threads(int count) { decoder_->use_threads(count); }
 
 const VideoIndex& VideoFile::index() const { return *decoder_->index_; }
 
@@ -378,9 +398,15 @@ void VideoFile::decode(std::span<const int64_t> frames, const VideoRequest& requ
   decoder_->decode(frames, request, show, keep);
 }
 
-const VideoStream& VideoFile::stream() const { return decoder_->stream(); }
+FrameFilter::Extents VideoFile::extents(const VideoRequest& request) const {
+  const FrameFilter::Extents stored{index().height, index().width};
+  const bool turns = request.upright && transposes(orientation_of(stream().stream()));
+  return turns ? FrameFilter::Extents{stored.width, stored.height} : stored;
+}
 
-VideoStream& VideoFile::lend_stream() { return decoder_->lend_stream(); }
+const MediaStream& VideoFile::stream() const { return decoder_->stream(); }
+
+MediaStream& VideoFile::lend_stream() { return decoder_->lend_stream(); }
 
 std::vector<int64_t> sorted_frames(std::span<const int64_t> frames) {
   std::vector<int64_t> sorted;
@@ -391,17 +417,62 @@ std::vector<int64_t> sorted_frames(std::span<const int64_t> frames) {
   return sorted;
 }
 
+namespace {
+
+// The pixels of one picture, as the request wants them.
+void make_pixels(const PicturePlanes& picture, const VideoRequest& request, void* out) {
+  if (request.dtype == DType::uint8 && !request.tone_map)
+    interleave_planes(picture, request.type, static_cast<uint8_t*>(out));
+  else
+    interleave_wide(picture, {request.dtype, request.tone_map}, out);
+}
+
+// A frame of one colour.
+void fill_pixels(int64_t pixels, const uint8_t (&fill)[3], DType dtype, void* out) {
+  for (int64_t k = 0; k < 3 * pixels; k++) {
+    const uint8_t value = fill[k % 3];
+    if (dtype == DType::uint8)
+      static_cast<uint8_t*>(out)[k] = value;
+    else if (dtype == DType::uint16)
+      static_cast<uint16_t*>(out)[k] = static_cast<uint16_t>(value * 257);
+    else
+      static_cast<float*>(out)[k] = static_cast<float>(value) / 255;
+  }
+}
+
+// Turns a picture of dense pixels as an orientation says.
+void turn_pixels(const uint8_t* from, int orientation, FrameFilter::Extents stored, int64_t pixel_bytes, uint8_t* to) {
+  const Orientation turned(orientation, stored.height, stored.width);
+  const PixelWalk walk = turned.walk({0, 0, stored.height, stored.width}, stored.width * pixel_bytes, pixel_bytes);
+  const bool swaps = transposes(orientation);
+  const int rows = swaps ? stored.width : stored.height, columns = swaps ? stored.height : stored.width;
+  for (int y = 0; y < rows; y++) {
+    const uint8_t* pixel = from + walk.first + y * walk.down;
+    for (int x = 0; x < columns; x++, pixel += walk.right, to += pixel_bytes)
+      std::memcpy(to, pixel, static_cast<size_t>(pixel_bytes));
+  }
+}
+
+}  // namespace
+
 void decode_frames(VideoFile& file, std::span<const int64_t> frames, const VideoRequest& request,
-                   const uint8_t (&fill)[3], uint8_t* out, std::span<const int64_t> keep, const FrameFilter* filter) {
+                   const uint8_t (&fill)[3], void* out, std::span<const int64_t> keep, const FrameFilter* filter) {
   const FrameFilter::Extents stored{file.index().height, file.index().width};
   const FrameFilter::Extents extents = filter ? filter->extents(stored) : stored;
-  const int64_t bytes = int64_t{3} * extents.height * extents.width,
+  const int orientation = request.upright ? orientation_of(file.stream().stream()) : 1;
+  const int64_t pixel_bytes = 3 * size_of(request.dtype), bytes = pixel_bytes * extents.height * extents.width,
                 stored_pixels = int64_t{1} * stored.height * stored.width;
-  const Block whole = filter ? allocate(3 * stored_pixels) : nullptr;  // a frame before it is filtered
-  auto pixels_for = [&](uint8_t* to) { return filter ? static_cast<uint8_t*>(whole.get()) : to; };
+  const bool changes = filter || orientation != 1;
+  const Block whole = changes ? allocate(pixel_bytes * stored_pixels) : nullptr;  // a frame before it is changed
+  auto pixels_for = [&](uint8_t* to) { return changes ? static_cast<uint8_t*>(whole.get()) : to; };
   auto finish = [&](uint8_t* to) {
-    if (filter) filter->run(static_cast<const uint8_t*>(whole.get()), stored, to);
+    const auto* pixels = static_cast<const uint8_t*>(whole.get());
+    if (filter)
+      filter->run(pixels, stored, to);
+    else if (changes)
+      turn_pixels(pixels, orientation, stored, pixel_bytes, to);
   };
+  const auto place = [&](int64_t i) { return static_cast<uint8_t*>(out) + i * bytes; };
   const std::vector<int64_t> sorted = sorted_frames(frames);
   // The first place of each frame; duplicates are copied from there.
   std::map<int64_t, int64_t> first;
@@ -409,19 +480,18 @@ void decode_frames(VideoFile& file, std::span<const int64_t> frames, const Video
   file.decode(
       sorted, request,
       [&](size_t i, const PicturePlanes& picture) {
-        uint8_t* to = out + first[sorted[i]] * bytes;
-        interleave_planes(picture, request.type, pixels_for(to));
+        uint8_t* to = place(first[sorted[i]]);
+        make_pixels(picture, request, pixels_for(to));
         finish(to);
       },
       keep);
   for (size_t i = 0; i < frames.size(); i++) {
-    uint8_t* to = out + static_cast<int64_t>(i) * bytes;
+    uint8_t* to = place(static_cast<int64_t>(i));
     const int64_t from = first[frames[i]];
     if (from != static_cast<int64_t>(i)) {
-      std::memcpy(to, out + from * bytes, bytes);
+      std::memcpy(to, place(from), bytes);
     } else if (frames[i] < 0) {
-      uint8_t* pixels = pixels_for(to);
-      for (int64_t k = 0; k < stored_pixels; k++) std::memcpy(pixels + 3 * k, fill, 3);
+      fill_pixels(stored_pixels, fill, request.dtype, pixels_for(to));
       finish(to);
     }
   }

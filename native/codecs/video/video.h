@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "arguments/choices.h"
+#include "codecs/video/media_stream.h"
 #include "codecs/video/planes.h"
 #include "codecs/video/video_index.h"
-#include "codecs/video/video_stream.h"
 
 namespace avida::codecs {
 
@@ -20,6 +20,13 @@ constexpr int64_t kMostKeptBytes = int64_t{256} << 20;
 struct VideoRequest {
   ImageType type = ImageType::rgb;  // or ycbcr
   bool file_matrix = false;         // use the colour matrix that the file names; otherwise BT.601
+  DType dtype = DType::uint8;       // or uint16 with its whole range, or float32 from 0 to 1
+  bool tone_map = false;            // high dynamic range to sRGB; uses the matrix that the file names
+  bool repeat_chroma = false;       // as libswscale does for even sizes and 8 bits; otherwise chroma is interpolated
+  bool upright = false;             // turn frames as the file says
+
+  // Whether frames are as the decoders of readers and GPUs make them.
+  bool is_plain() const { return dtype == DType::uint8 && !tone_map && !upright; }
 };
 
 // What is made of each frame as soon as it is decoded and still in the cache, such as a smaller one: functions that
@@ -37,10 +44,13 @@ struct FrameFilter {
 class VideoFile {
  public:
   // Without an index, all packets are read to make one.
-  explicit VideoFile(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index = {});
+  explicit VideoFile(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index = {}, StreamChoice choice = {});
   // From bytes, which must outlive it. Where fewer of these are open than there are CPUs, each has several threads.
-  explicit VideoFile(Bytes file);
+  explicit VideoFile(Bytes file, StreamChoice choice = {});
   ~VideoFile();
+
+  // So many threads decode, from the next opening of the decoder on; 0: as many as there are CPUs for this video.
+  void use_threads(int count);
 
   const VideoIndex& index() const;
   std::shared_ptr<const VideoIndex> shared_index() const;
@@ -55,9 +65,11 @@ class VideoFile {
               std::span<const int64_t> keep = {});
   // Frees the frames that were kept, and a decoder that has kept some.
   void forget();
-  const VideoStream& stream() const;
+  // The extents of frames: turned, where the request says so.
+  FrameFilter::Extents extents(const VideoRequest& request) const;
+  const MediaStream& stream() const;
   // The demuxer, for another decoder; this one forgets its position.
-  VideoStream& lend_stream();
+  MediaStream& lend_stream();
 
  private:
   class Decoder;
@@ -80,9 +92,9 @@ AVIDA_CHOICES(FramePadding, "none", "constant", "edge", "reflect_1001", "reflect
 std::vector<int64_t> sorted_frames(std::span<const int64_t> frames);
 
 // Decodes frames in any order and with duplicates, dense; -1 is a frame of the colour `fill`. With a filter, each is
-// what that makes of it.
+// what that makes of it; the request is plain then.
 void decode_frames(VideoFile& file, std::span<const int64_t> frames, const VideoRequest& request,
-                   const uint8_t (&fill)[3], uint8_t* out, std::span<const int64_t> keep = {},
+                   const uint8_t (&fill)[3], void* out, std::span<const int64_t> keep = {},
                    const FrameFilter* filter = nullptr);
 
 // A colour from one value for all channels, or from three.

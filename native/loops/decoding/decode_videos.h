@@ -10,6 +10,7 @@ namespace avida {
 // The frames that are decoded of one file.
 struct VideoPart {
   Shape shape;
+  std::vector<double> times;                                       // the second output, if there is one
   std::function<void(void* out, const GpuStream& stream)> decode;  // queues its work in the stream
 };
 

@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "codecs/audio/decode_audio.h"
@@ -13,10 +14,21 @@ struct AudioArgs {
   DType dtype = DType::float32;
   OnError on_error = OnError::raise;
   float quality = 50, sample_rate = 0;
+  std::optional<double> start, end;
+  std::optional<int> stream;
 };
 
 codecs::AudioRequest request_of(const AudioArgs& args) {
   return {args.dtype, args.downmix, args.quality, args.sample_rate};
+}
+
+codecs::OpenedSound open(const Sample<AudioArgs>& sample) {
+  const AudioArgs& args = sample.args;
+  if (args.stream && *args.stream < 0) refuse("expected a stream of at least 0, got ", *args.stream);
+  codecs::SoundRange range;
+  if (args.start) range.start = *args.start;
+  if (args.end) range.end = *args.end;
+  return codecs::open_sound(encoded_bytes(sample.in[0]), args.stream.value_or(-1), range);
 }
 
 void infer(Infer<AudioArgs>& call) {
@@ -39,47 +51,47 @@ class AudioPlan {
   static constexpr bool takes_long = true;
 
   explicit AudioPlan(const Sample<AudioArgs>& sample) : request_(request_of(sample.args)) {
-    auto file = open(sample);
-    shape_ = shape_of(*file);
-    if (sample.index < kMostOpen) file_ = std::move(file);
+    auto opened = open(sample);
+    shape_ = shape_of(opened);
+    if (sample.index < kMostOpen) opened_ = std::move(opened);
   }
   void shape(Sample<AudioArgs>& sample) const {
     sample.out[0].shape = shape_;
     sample.out[1].shape = {};
   }
   void run(const Sample<AudioArgs>& sample) const {
-    auto file = file_ ? std::move(file_) : open(sample);
-    if (shape_of(*file) != shape_) refuse(codecs::kChangedText);
-    codecs::decode_audio(*file, request_, {0, file->info().frames}, sample.out[0].data);
-    const double rate = request_.sample_rate > 0 ? request_.sample_rate : file->info().rate;
+    auto [sound, segment] = opened_.sound ? std::move(opened_) : open(sample);
+    if (codecs::audio_shape(sound->info(), request_, segment) != shape_) refuse(codecs::kChangedText);
+    codecs::decode_audio(*sound, request_, segment, sample.out[0].data);
+    const double rate = request_.sample_rate > 0 ? request_.sample_rate : sound->info().rate;
     *sample.out[1].as<float>() = static_cast<float>(rate);
   }
 
  private:
-  static std::unique_ptr<codecs::AudioFile> open(const Sample<AudioArgs>& sample) {
-    return std::make_unique<codecs::AudioFile>(encoded_bytes(sample.in[0]));
-  }
-  Shape shape_of(const codecs::AudioFile& file) const {
-    return codecs::audio_shape(file.info(), request_, {0, file.info().frames});
+  Shape shape_of(const codecs::OpenedSound& opened) const {
+    return codecs::audio_shape(opened.sound->info(), request_, opened.segment);
   }
 
   const codecs::AudioRequest request_;
   Shape shape_;
-  mutable std::unique_ptr<codecs::AudioFile> file_;  // closed as soon as it is decoded
+  mutable codecs::OpenedSound opened_{};  // closed as soon as it is decoded
 };
 
 }  // namespace
 
 AVIDA_OP_IN(decoders, audio, AudioArgs) {
   op.doc(
-        "Decodes audio files: WAV, FLAC, Ogg, MP3 and others. Returns the samples, of shape (frames, channels), and "
-        "the sample rate in Hz.")
-      .input("input", "The bytes of audio files.")
+        "Decodes audio files, and the sound tracks of films. Returns the samples, of shape (frames, channels), and the "
+        "sample rate in Hz. WAV, FLAC, Ogg, MP3, AAC, ALAC, Opus, AC-3, PCM and others are read, also in MP4, M4A, "
+        "MOV, "
+        "MKV, WebM, AVI and TS. What encoders put in front of the sound and edit lists cut off is left out.")
+      .input("input", "The bytes of audio files, or of films.")
       .outputs(2)
       .arg("downmix", &AudioArgs::downmix, "Whether to return the mean of the channels, without an axis for them.",
            fixed)
       .arg("dtype", &AudioArgs::dtype,
            "The element type: float32, from -1 to 1, or int16 or int32, which use the whole range of their type.")
+      .arg("end", &AudioArgs::end, "The time in seconds after the first sample at which to stop. Default: the end.")
       .arg("on_error", &AudioArgs::on_error,
            "What to do with a file that cannot be decoded: \"raise\", or \"placeholder\", which returns an empty "
            "sample; "
@@ -87,6 +99,11 @@ AVIDA_OP_IN(decoders, audio, AudioArgs) {
       .arg("quality", &AudioArgs::quality,
            "The quality of resampling: 0 uses 3 lobes of the sinc filter on each side, 50 uses 16, 100 uses 64.", fixed)
       .arg("sample_rate", &AudioArgs::sample_rate, "The sample rate in Hz to resample to; 0 keeps that of the file.")
+      .arg("start", &AudioArgs::start, "The time in seconds after the first sample at which to start. Default: 0.")
+      .arg("stream", &AudioArgs::stream,
+           "The number of the stream to decode, of all streams of the file; FFmpeg decodes it then. Default: the one "
+           "that "
+           "FFmpeg takes for the best.")
       .example(
           "avida.decoders.audio(np.frombuffer(b\".snd\\0\\0\\0\\x18\\0\\0\\0\\2\\0\\0\\0\\2\\0\\0\\x1f@\\0\\0\\0\\1@"
           "\\xc0\", np.uint8))")

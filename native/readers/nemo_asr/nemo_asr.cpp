@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "codecs/audio/audio.h"
 #include "codecs/audio/decode_audio.h"
 #include "readers/declare.h"
 #include "storage/names.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "codecs/video/video_stream.h"
+#include "codecs/video/media_stream.h"
 #include "core/crc32c.h"
 #include "core/error.h"
 #include "storage/names.h"

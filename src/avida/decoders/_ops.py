@@ -34,9 +34,9 @@ from avida._values.typing import (
 if TYPE_CHECKING:
     from avida.random import RNG
 
-__all__ = ["audio", "image", "image_crop", "image_random_crop", "image_slice", "inflate", "numpy", "video"]
+__all__ = ["audio", "image", "image_crop", "image_random_crop", "image_slice", "inflate", "media", "numpy", "video"]
 
-_DECODERS_AUDIO = _op("decoders.audio", "downmix dtype on_error quality sample_rate")
+_DECODERS_AUDIO = _op("decoders.audio", "downmix dtype end on_error quality sample_rate start stream")
 _DECODERS_IMAGE = _op(
     "decoders.image",
     "adjust_orientation affine cache_batch_copy cache_debug cache_size cache_threshold cache_type device_memory_padding device_memory_padding_jpeg2k dtype frames host_memory_padding host_memory_padding_jpeg2k hw_decoder_load hybrid_huffman_threshold jpeg_fancy_upsampling memory_stats on_error output_type page preallocate_height_hint preallocate_width_hint reduce_to split_stages use_chunk_allocator use_fast_idct",
@@ -56,10 +56,13 @@ _DECODERS_IMAGE_SLICE = _op(
 _DECODERS_INFLATE = _op(
     "decoders.inflate", "algorithm check_output_size chunk_offsets chunk_sizes dtype layout sequence_axis_name shape"
 )
+_DECODERS_MEDIA = _op(
+    "decoders.media", "adjust_orientation downmix end fps num_frames on_error quality sample_rate start stride"
+)
 _DECODERS_NUMPY = _op("decoders.numpy", "dtype")
 _DECODERS_VIDEO = _op(
     "decoders.video",
-    "affine build_index color_matrix end_frame fill_value frames on_error pad_mode sequence_length start_frame stride times",
+    "adjust_orientation affine build_index color_matrix dtype end end_frame fill_value fps frames num_frames on_error pad_mode save_times sequence_length start start_frame stream stride times tone_map",
 )
 
 
@@ -68,9 +71,12 @@ if TYPE_CHECKING:
     class AudioArguments(Placed, Generic[Varies], total=False):
         downmix: bool | None
         dtype: DTypeArg | None
+        end: FixedFloats | Varies | None
         on_error: Literal["raise", "placeholder"] | None
         quality: float | None
         sample_rate: FixedFloats | Varies | None
+        start: FixedFloats | Varies | None
+        stream: FixedInts | Varies | None
 
     @overload
     def audio(
@@ -95,20 +101,27 @@ def audio(
     device: DeviceArg | None = None,
     downmix: bool | None = None,
     dtype: DTypeArg | None = None,
+    end: FloatArg | None = None,
     on_error: Literal["raise", "placeholder"] | None = None,
     quality: float | None = None,
     sample_rate: FloatArg | None = None,
+    start: FloatArg | None = None,
+    stream: IntArg | None = None,
     **unknown: Never,
 ) -> Any:
-    """Decodes audio files: WAV, FLAC, Ogg, MP3 and others.
+    """Decodes audio files, and the sound tracks of films.
 
-    Returns the samples, of shape (frames, channels), and the sample rate in Hz.
+    Returns the samples, of shape (frames, channels), and the sample rate in Hz. WAV, FLAC, Ogg, MP3, AAC, ALAC,
+    Opus, AC-3, PCM and others are read, also in MP4, M4A, MOV, MKV, WebM, AVI and TS. What encoders put in front of
+    the sound and edit lists cut off is left out.
 
     Args:
-        input: The bytes of audio files.
+        input: The bytes of audio files, or of films.
         downmix: Whether to return the mean of the channels, without an axis for them. Default: ``False``.
         dtype: The element type: float32, from -1 to 1, or int16 or int32, which use the whole range of their
             type. Default: ``float32``.
+        end: The time in seconds after the first sample at which to stop. Default: the end. Can differ between
+            samples.
         on_error: What to do with a file that cannot be decoded: "raise", or "placeholder", which returns an
             empty sample; `batch.errors` has the reason, and `avida.drop_failed` removes the sample. Default:
             ``'raise'``.
@@ -116,6 +129,10 @@ def audio(
             64. Default: ``50.0``.
         sample_rate: The sample rate in Hz to resample to; 0 keeps that of the file. Default: ``0.0``. Can
             differ between samples.
+        start: The time in seconds after the first sample at which to start. Default: 0. Can differ between
+            samples.
+        stream: The number of the stream to decode, of all streams of the file; FFmpeg decodes it then. Default:
+            the one that FFmpeg takes for the best. Can differ between samples.
         batch_size: Makes a Batch of this many samples when no input is one.
         device: Where to run. Default: where the inputs are.
 
@@ -131,7 +148,13 @@ def audio(
     """
     if unknown:
         raise _wrong_arguments(globals()["audio"], unknown)
-    return _call(_DECODERS_AUDIO, (input,), batch_size, device, (downmix, dtype, on_error, quality, sample_rate))
+    return _call(
+        _DECODERS_AUDIO,
+        (input,),
+        batch_size,
+        device,
+        (downmix, dtype, end, on_error, quality, sample_rate, start, stream),
+    )
 
 
 if TYPE_CHECKING:
@@ -900,6 +923,102 @@ def inflate(
 
 if TYPE_CHECKING:
 
+    class MediaArguments(Placed, Generic[Varies], total=False):
+        adjust_orientation: bool | None
+        downmix: bool | None
+        end: FixedFloats | Varies | None
+        fps: FixedFloats | Varies | None
+        num_frames: FixedInts | Varies | None
+        on_error: Literal["raise", "placeholder"] | None
+        quality: float | None
+        sample_rate: FixedFloats | Varies | None
+        start: FixedFloats | Varies | None
+        stride: FixedInts | Varies | None
+
+    @overload
+    def media(
+        encoded: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[MediaArguments[Array]]
+    ) -> tuple[Batch, Batch, Batch]: ...
+    @overload
+    def media(
+        encoded: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[MediaArguments[Never]]
+    ) -> tuple[Tensor, Tensor, Tensor]: ...
+    @overload
+    def media(
+        encoded: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[MediaArguments[Array]]
+    ) -> Any: ...
+
+
+@_suggests
+def media(
+    encoded: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    adjust_orientation: bool | None = None,
+    downmix: bool | None = None,
+    end: FloatArg | None = None,
+    fps: FloatArg | None = None,
+    num_frames: IntArg | None = None,
+    on_error: Literal["raise", "placeholder"] | None = None,
+    quality: float | None = None,
+    sample_rate: FloatArg | None = None,
+    start: FloatArg | None = None,
+    stride: IntArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Decodes films with their sound.
+
+    Returns the frames as RGB with the layout FHWC, the samples of the same seconds, of shape (frames, channels),
+    and the sample rate in Hz. Where the sound begins later or ends earlier than the frames, there is silence.
+
+    Args:
+        encoded: The bytes of video files that have a sound track: MP4, MOV, MKV, WebM, AVI, TS and others.
+        adjust_orientation: Turn and mirror frames as the file says. Default: ``False``.
+        downmix: Whether to return the mean of the channels, without an axis for them. Default: ``False``.
+        end: The time in seconds at which to stop. Default: the end of the last frame. Can differ between
+            samples.
+        fps: Frames per second: those that are shown at the start and every 1 / fps seconds after it. Can differ
+            between samples.
+        num_frames: So many frames: the first and the last one of the part, and those at equal distances between
+            them, rounded to the nearest. Can differ between samples.
+        on_error: What to do with a file that cannot be decoded: "raise", or "placeholder", which returns empty
+            samples; `batch.errors` has the reason, and `avida.drop_failed` removes the sample. Default:
+            ``'raise'``.
+        quality: The quality of resampling: 0 uses 3 lobes of the sinc filter on each side, 50 uses 16, 100 uses
+            64. Default: ``50.0``.
+        sample_rate: The sample rate in Hz to resample to; 0 keeps that of the file. Default: ``0.0``. Can
+            differ between samples.
+        start: The time in seconds after the first frame at which to start: with the frame that is shown then.
+            Default: 0. Can differ between samples.
+        stride: The distance between frames. Default: 1. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A tuple of 3: Batches when an input or an argument is one, else Tensors.
+
+    Raises:
+        RuntimeError: A file cannot be decoded: raised when the result is read, unless `on_error` is
+            "placeholder".
+
+    Example:
+        >>> avida.decoders.media(np.frombuffer(b"no film", np.uint8), on_error="placeholder")[1].shape
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["media"], unknown)
+    return _call(
+        _DECODERS_MEDIA,
+        (encoded,),
+        batch_size,
+        device,
+        (adjust_orientation, downmix, end, fps, num_frames, on_error, quality, sample_rate, start, stride),
+    )
+
+
+if TYPE_CHECKING:
+
     class NumpyArguments(Placed, total=False):
         dtype: DTypeArg | None
 
@@ -948,32 +1067,55 @@ def numpy(
 if TYPE_CHECKING:
 
     class VideoArguments(Placed, Generic[Varies], total=False):
+        adjust_orientation: bool | None
         affine: bool | None
         build_index: bool | None
         color_matrix: Literal["bt601", "file"] | None
+        dtype: DTypeArg | None
+        end: FixedFloats | Varies | None
         end_frame: FixedInts | Varies | None
         fill_value: FixedInts | None
+        fps: FixedFloats | Varies | None
         frames: FixedInts | Varies | None
+        num_frames: FixedInts | Varies | None
         on_error: Literal["raise", "placeholder"] | None
         pad_mode: (
             Literal["none", "constant", "edge", "reflect_1001", "reflect_101", "repeat", "symmetric", "reflect"] | None
         )
         sequence_length: FixedInts | Varies | None
+        start: FixedFloats | Varies | None
         start_frame: FixedInts | Varies | None
+        stream: FixedInts | Varies | None
         stride: FixedInts | Varies | None
         times: FixedFloats | Varies | None
+        tone_map: bool | None
 
     @overload
     def video(
-        encoded: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[VideoArguments[Array]]
+        encoded: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        save_times: Literal[False] | None = None,
+        **arguments: Unpack[VideoArguments[Array]],
     ) -> Batch: ...
     @overload
     def video(
-        encoded: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[VideoArguments[Never]]
+        encoded: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        save_times: Literal[False] | None = None,
+        **arguments: Unpack[VideoArguments[Never]],
     ) -> Tensor: ...
     @overload
     def video(
-        encoded: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[VideoArguments[Array]]
+        encoded: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        save_times: bool | None = None,
+        **arguments: Unpack[VideoArguments[Array]],
     ) -> Any: ...
 
 
@@ -984,35 +1126,54 @@ def video(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
+    adjust_orientation: bool | None = None,
     affine: bool | None = None,
     build_index: bool | None = None,
     color_matrix: Literal["bt601", "file"] | None = None,
+    dtype: DTypeArg | None = None,
+    end: FloatArg | None = None,
     end_frame: IntArg | None = None,
     fill_value: FixedInts | None = None,
+    fps: FloatArg | None = None,
     frames: IntsArg | None = None,
+    num_frames: IntArg | None = None,
     on_error: Literal["raise", "placeholder"] | None = None,
     pad_mode: Literal["none", "constant", "edge", "reflect_1001", "reflect_101", "repeat", "symmetric", "reflect"]
     | None = None,
+    save_times: bool | None = None,
     sequence_length: IntArg | None = None,
+    start: FloatArg | None = None,
     start_frame: IntArg | None = None,
+    stream: IntArg | None = None,
     stride: IntArg | None = None,
     times: FloatsArg | None = None,
+    tone_map: bool | None = None,
     **unknown: Never,
 ) -> Any:
     """Decodes video files: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and others.
 
     Returns all frames, or those that the arguments choose, as RGB with the layout FHWC. Only what is needed is
-    decoded, from the nearest keyframe.
+    decoded, from the nearest keyframe. Seconds count from the first frame; at a time, the last frame is shown that
+    has begun by then.
 
     Args:
         encoded: The bytes of video files: MP4, MOV, MKV, WebM, AVI, TS and others.
+        adjust_orientation: Turn and mirror frames as the file says, as phones note it. Default: ``False``.
         color_matrix: How YCbCr becomes RGB: "bt601", whatever the file says, as DALI does, or "file", with the
             matrix that the file names: BT.601, BT.709 or BT.2020. Limited and full range are told apart in
             both. Default: ``'bt601'``.
+        dtype: The element type: uint8, or uint16 or float32 for what 10 and 12 bits hold. Integers use the
+            whole range of their type, float32 goes from 0 to 1. Default: ``uint8``.
+        end: The time in seconds at which to stop: frames that begin before it are decoded. Can differ between
+            samples.
         end_frame: The frame at which to stop; it is not decoded itself. Can differ between samples.
         fill_value: The colour of padded frames with pad_mode="constant": a number from 0 to 255, or three.
             Default: ``[0]``.
+        fps: Frames per second: those that are shown at the start and every 1 / fps seconds after it. Can differ
+            between samples.
         frames: The numbers of the frames, in any order; they may repeat. Can differ between samples.
+        num_frames: So many frames: the first and the last one of the range, and those at equal distances
+            between them, rounded to the nearest. Can differ between samples.
         on_error: What to do with a file that cannot be decoded: "raise", or "placeholder", which returns a
             video without frames; `batch.errors` has the reason, and `avida.drop_failed` removes the sample.
             Default: ``'raise'``.
@@ -1020,17 +1181,26 @@ def video(
             frame), "reflect_1001" or "symmetric", "reflect_101" or "reflect" (backwards, with and without the
             last frame again), or "none": the sequence is shorter, and other frames are an error. Default:
             "constant", with a warning once where there are such frames.
+        save_times: Whether to return the time of each frame, too, in seconds after the first one; -1 for padded
+            ones. Default: ``False``.
         sequence_length: The number of frames to decode. Can differ between samples.
+        start: The time in seconds at which to start: with the frame that is shown then. Can differ between
+            samples.
         start_frame: The first frame to decode. Default: 0. Can differ between samples.
+        stream: The number of the stream to decode, of all streams of the file. Default: the one that FFmpeg
+            takes for the best. Can differ between samples.
         stride: The distance between frames. Default: 1. Can differ between samples.
         times: Times in seconds after the first frame, in any order: each gives the frame that is shown then.
             Can differ between samples.
+        tone_map: Show videos of high dynamic range (PQ, HLG) as sRGB, and colours of BT.2020 as those of
+            BT.709. The matrix is the one that the file names then. Default: ``False``.
         batch_size: Makes a Batch of this many samples when no input is one.
         device: Where to run. Default: where the inputs are.
         Ignored, accepted for compatibility: affine, build_index.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: uint8. Layout: FHWC.
+        One result, or a tuple of several: Batches when an input or an argument is one, else Tensors. Element
+        type: `dtype`, by default uint8. Layout: FHWC.
 
     Raises:
         RuntimeError: A file cannot be decoded: raised when the result is read, unless `on_error` is
@@ -1047,17 +1217,26 @@ def video(
         batch_size,
         device,
         (
+            adjust_orientation,
             affine,
             build_index,
             color_matrix,
+            dtype,
+            end,
             end_frame,
             fill_value,
+            fps,
             frames,
+            num_frames,
             on_error,
             pad_mode,
+            save_times,
             sequence_length,
+            start,
             start_frame,
+            stream,
             stride,
             times,
+            tone_map,
         ),
     )

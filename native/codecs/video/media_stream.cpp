@@ -1,4 +1,4 @@
-#include "codecs/video/video_stream.h"
+#include "codecs/video/media_stream.h"
 
 #include <algorithm>
 #include <utility>
@@ -29,8 +29,25 @@ bool is_hidden(const AVPacket& packet, AVCodecID codec) {
   return codec == AV_CODEC_ID_VP8 && packet.size > 0 && !(packet.data[0] >> 4 & 1);
 }
 
+// What is expected of a file, and of its streams.
+struct What {
+  const char *file, *stream;
+  AVMediaType type;
+};
+constexpr What what(StreamKind kind) {
+  switch (kind) {
+    case StreamKind::video:
+      return {"a video", "a video stream", AVMEDIA_TYPE_VIDEO};
+    case StreamKind::sound:
+      return {"a sound file", "a sound track", AVMEDIA_TYPE_AUDIO};
+    case StreamKind::any:
+      break;
+  }
+  return {"a video or sound", "a stream of video or sound", AVMEDIA_TYPE_UNKNOWN};
+}
+
 struct Timed {
-  int64_t pts, dts;
+  int64_t pts, dts, duration;
   bool key, shown;
 };
 
@@ -45,7 +62,7 @@ std::string ffmpeg_error(int code) {
 }
 
 // The library's input, which it reads from an object.
-struct VideoStream::Io {
+struct MediaStream::Io {
   explicit Io(storage::ObjectPtr given) : object(storage::in_order(std::move(given))), size(object->size()) {}
   ~Io() {
     if (!context) return;
@@ -91,8 +108,9 @@ struct VideoStream::Io {
   AVIOContext* context = nullptr;
 };
 
-VideoStream::VideoStream(storage::ObjectPtr file) : io_(std::make_unique<Io>(std::move(file))) {
-  if (io_->size == 0) refuse("expected a video, got no bytes");
+MediaStream::MediaStream(storage::ObjectPtr file, StreamChoice choice)
+    : choice_(choice), io_(std::make_unique<Io>(std::move(file))) {
+  if (io_->size == 0) refuse("expected ", what(choice.kind).file, ", got no bytes");
   try {
     packet_ = av_packet_alloc();
     if (!packet_) fail(ErrorKind::memory, "no memory to read a video");
@@ -104,19 +122,19 @@ VideoStream::VideoStream(storage::ObjectPtr file) : io_(std::make_unique<Io>(std
   }
 }
 
-VideoStream::~VideoStream() {
+MediaStream::~MediaStream() {
   av_packet_free(&packet_);
   avformat_close_input(&format_);
 }
 
-void VideoStream::check(int code, const char* what) {
+void MediaStream::check(int code, const char* what) {
   if (io_->error) std::rethrow_exception(std::exchange(io_->error, nullptr));
   if (code >= 0) return;
   if (code == AVERROR(ENOMEM)) fail(ErrorKind::memory, what, ": it needs too much memory");
   refuse(what, ": ", ffmpeg_error(code));
 }
 
-void VideoStream::open() {
+void MediaStream::open() {
   check_boxes(*io_->object);
   io_->open();
   format_ = avformat_alloc_context();
@@ -131,21 +149,42 @@ void VideoStream::open() {
     uint8_t beginning[64];
     const int64_t read = std::min<int64_t>(io_->size, sizeof(beginning));
     io_->object->read_at(0, beginning, read);
-    refuse("expected a video, got ", describe_unknown({beginning, static_cast<size_t>(read)}, io_->size), " (",
-           ffmpeg_error(code), ")");
+    refuse("expected ", what(choice_.kind).file, ", got ",
+           describe_unknown({beginning, static_cast<size_t>(read)}, io_->size), " (", ffmpeg_error(code), ")");
   }
-  check(code, "cannot be opened as a video");
-  check(avformat_find_stream_info(format_, nullptr), "cannot be opened as a video");
-  int number = av_find_best_stream(format_, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
-  if (number < 0) refuse("expected a video stream, the file has none");
-  stream_ = format_->streams[number];
+  const std::string failed = str("cannot be opened as ", what(choice_.kind).file);
+  check(code, failed.c_str());
+  check(avformat_find_stream_info(format_, nullptr), failed.c_str());
+  stream_ = format_->streams[choose()];
   for (unsigned i = 0; i < format_->nb_streams; i++)
     if (format_->streams[i] != stream_) format_->streams[i]->discard = AVDISCARD_ALL;
   const AVCodecParameters& parameters = *stream_->codecpar;
-  check_extents(parameters.height, parameters.width, 3);
+  if (parameters.codec_type == AVMEDIA_TYPE_VIDEO) check_extents(parameters.height, parameters.width, 3);
 }
 
-const AVPacket* VideoStream::next() {
+int MediaStream::choose() const {
+  const What expected = what(choice_.kind);
+  const int count = static_cast<int>(format_->nb_streams);
+  int number = choice_.number;
+  if (number >= count) refuse("expected the number of a stream below ", count, ", got ", number);
+  if (number >= 0) {
+    const AVMediaType type = format_->streams[number]->codecpar->codec_type;
+    if (choice_.kind == StreamKind::any || type == expected.type) return number;
+    const char* name = av_get_media_type_string(type);
+    refuse("expected ", expected.stream, ", stream ", number, " is one of ", name ? name : "unknown data");
+  }
+  if (choice_.kind != StreamKind::any)
+    number = av_find_best_stream(format_, expected.type, -1, -1, nullptr, 0);
+  else
+    for (AVMediaType type : {AVMEDIA_TYPE_VIDEO, AVMEDIA_TYPE_AUDIO})
+      if (number < 0) number = av_find_best_stream(format_, type, -1, -1, nullptr, 0);
+  if (number < 0) refuse("expected ", expected.stream, ", the file has none");
+  return number;
+}
+
+int MediaStream::number() const { return stream_->index; }
+
+const AVPacket* MediaStream::next() {
   if (std::exchange(has_packet_, false)) return packet_;
   while (true) {
     av_packet_unref(packet_);
@@ -159,7 +198,7 @@ const AVPacket* VideoStream::next() {
   }
 }
 
-void VideoStream::rewind() {
+void MediaStream::rewind() {
   // Not every format can seek to its start.
   has_packet_ = false;
   avformat_close_input(&format_);
@@ -167,7 +206,7 @@ void VideoStream::rewind() {
   open();
 }
 
-bool VideoStream::skip_to(const VideoIndex::Key& key) {
+bool MediaStream::skip_to(const VideoIndex::Key& key) {
   while (const AVPacket* packet = next()) {
     if (packet->pts == key.pts && packet->dts == key.dts) return has_packet_ = true;
     if (key.dts != AV_NOPTS_VALUE && packet->dts != AV_NOPTS_VALUE && packet->dts > key.dts) return false;
@@ -175,7 +214,7 @@ bool VideoStream::skip_to(const VideoIndex::Key& key) {
   return false;
 }
 
-void VideoStream::seek(const VideoIndex::Key& key) {
+void MediaStream::seek(const VideoIndex::Key& key) {
   has_packet_ = false;
   // Formats differ in whether they seek by presentation or by decoding times, and in whether they land exactly.
   for (int64_t time : {key.pts, key.dts}) {
@@ -186,7 +225,7 @@ void VideoStream::seek(const VideoIndex::Key& key) {
   if (!skip_to(key)) refuse("a keyframe of the video was not found again: the file changed or is damaged");
 }
 
-VideoIndex VideoStream::read_index() {
+VideoIndex MediaStream::read_index() {
   const AVCodecParameters& parameters = *stream_->codecpar;
   VideoIndex index;
   index.unit = av_q2d(stream_->time_base);
@@ -197,11 +236,17 @@ VideoIndex VideoStream::read_index() {
     if (static_cast<int64_t>(packets.size()) == kMostFrames) refuse("the video has more than ", kMostFrames, " frames");
     if (packet->pts == AV_NOPTS_VALUE) index.has_times = false;
     bool shown = !(packet->flags & AV_PKT_FLAG_DISCARD) && !is_hidden(*packet, parameters.codec_id);
-    packets.push_back({packet->pts, packet->dts, (packet->flags & AV_PKT_FLAG_KEY) != 0, shown});
+    packets.push_back({packet->pts, packet->dts, packet->duration, (packet->flags & AV_PKT_FLAG_KEY) != 0, shown});
   }
+  std::vector<std::pair<int64_t, int64_t>> shown;  // times and durations
   for (const Timed& packet : packets)
-    if (packet.shown) index.times.push_back(packet.pts);
-  std::sort(index.times.begin(), index.times.end());
+    if (packet.shown) shown.emplace_back(packet.pts, packet.duration);
+  std::sort(shown.begin(), shown.end());
+  for (const auto& [time, duration] : shown) {
+    index.times.push_back(time);
+    if (choice_.durations) index.durations.push_back(duration);
+    index.last_duration = duration;
+  }
   if (std::adjacent_find(index.times.begin(), index.times.end()) != index.times.end()) index.has_times = false;
   if (!index.has_times) return index;
   for (const Timed& packet : packets) {

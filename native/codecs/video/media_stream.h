@@ -1,4 +1,4 @@
-// VideoStream: demuxes the packets of a file's video stream with libavformat, from any position.
+// MediaStream: demuxes the packets of one stream of a file, video or sound, with libavformat, from any position.
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -23,13 +23,23 @@ int demuxer_version();
 // The text of an error code of FFmpeg.
 std::string ffmpeg_error(int code);
 
-class VideoStream {
+// Which stream of a file: by its number, or the one that FFmpeg takes for the best.
+enum class StreamKind { video, sound, any };
+struct StreamChoice {
+  StreamKind kind = StreamKind::video;
+  int number = -1;
+  bool durations = false;  // whether read_index() keeps how long each frame lasts
+};
+
+class MediaStream {
  public:
-  explicit VideoStream(storage::ObjectPtr file);
-  ~VideoStream();
-  VideoStream(const VideoStream&) = delete;
+  explicit MediaStream(storage::ObjectPtr file, StreamChoice choice = {});
+  ~MediaStream();
+  MediaStream(const MediaStream&) = delete;
 
   const AVStream& stream() const { return *stream_; }
+  int number() const;  // of the stream
+  const AVFormatContext& file() const { return *format_; }
 
   // The next packet, which is valid until the next call; null at the end.
   const AVPacket* next();
@@ -43,9 +53,11 @@ class VideoStream {
  private:
   struct Io;
   void open();
+  int choose() const;
   void check(int code, const char* what);
   bool skip_to(const VideoIndex::Key& key);
 
+  const StreamChoice choice_;
   std::unique_ptr<Io> io_;
   AVFormatContext* format_ = nullptr;
   AVStream* stream_ = nullptr;
