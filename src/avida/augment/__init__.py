@@ -16,6 +16,7 @@ from avida.augment._combinators import maybe as maybe
 from avida.augment._combinators import one_of as one_of
 from avida.augment._combinators import shuffled as shuffled
 from avida.augment._combinators import some_of as some_of
+from avida.augment._glass import glass_blur as glass_blur
 from avida.augment._mix import cutmix as cutmix
 from avida.augment._mix import mixup as mixup
 from avida.augment._mosaic import mosaic as mosaic
@@ -40,3 +41,4 @@ from avida.augment._sound import gain as gain
 from avida.augment._standard import AUTO_AUGMENT as AUTO_AUGMENT
 from avida.augment._standard import RAND_AUGMENT as RAND_AUGMENT
 from avida.augment._standard import TRIVIAL_AUGMENT_WIDE as TRIVIAL_AUGMENT_WIDE
+from avida.noise._ops import salt_and_pepper as salt_and_pepper
