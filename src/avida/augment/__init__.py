@@ -37,7 +37,7 @@ from avida.augment._policies import SVHN as SVHN
 from avida.augment._policies import Policy as Policy
 from avida.augment._policies import Step as Step
 from avida.augment._sound import add_noise as add_noise
-from avida.augment._sound import gain as gain
+from avida.augment._sound import speed as speed
 from avida.augment._standard import AUTO_AUGMENT as AUTO_AUGMENT
 from avida.augment._standard import RAND_AUGMENT as RAND_AUGMENT
 from avida.augment._standard import TRIVIAL_AUGMENT_WIDE as TRIVIAL_AUGMENT_WIDE

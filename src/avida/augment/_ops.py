@@ -39,9 +39,11 @@ __all__ = [
     "advanced_blur",
     "affine",
     "autocontrast",
+    "biquad",
     "box_blur",
     "channel_dropout",
     "channel_shuffle",
+    "clip",
     "coarse_dropout",
     "color_jitter",
     "defocus",
@@ -49,12 +51,16 @@ __all__ = [
     "downscale",
     "elastic",
     "emboss",
+    "fda",
     "fog",
+    "gain",
     "gamma",
     "grayscale",
     "grid_distortion",
+    "histogram_matching",
     "hue_saturation_value",
     "illumination",
+    "impulse_response",
     "invert",
     "iso_noise",
     "jigsaw",
@@ -63,6 +69,7 @@ __all__ = [
     "optical_distortion",
     "pca_lighting",
     "perspective",
+    "pitch_shift",
     "pixel_dropout",
     "planckian_jitter",
     "plasma_brightness",
@@ -81,6 +88,7 @@ __all__ = [
     "spec_augment",
     "sun_flare",
     "thin_plate_spline",
+    "time_stretch",
     "to_sepia",
     "unsharp_mask",
     "zoom_blur",
@@ -90,9 +98,11 @@ _AUGMENT_ADJUST_COLORS = _op("augment.adjust_colors", "brightness contrast hue o
 _AUGMENT_ADVANCED_BLUR = _op("augment.advanced_blur", "angle beta noise sigma_x sigma_y size")
 _AUGMENT_AFFINE = _op("augment.affine", "angle border fill_value interp_type rel_translate scale shear size translate")
 _AUGMENT_AUTOCONTRAST = _op("augment.autocontrast", "")
+_AUGMENT_BIQUAD = _op("augment.biquad", "frequency gain kind q sample_rate")
 _AUGMENT_BOX_BLUR = _op("augment.box_blur", "size")
 _AUGMENT_CHANNEL_DROPOUT = _op("augment.channel_dropout", "channels fill_value")
 _AUGMENT_CHANNEL_SHUFFLE = _op("augment.channel_shuffle", "order")
+_AUGMENT_CLIP = _op("augment.clip", "level")
 _AUGMENT_COARSE_DROPOUT = _op("augment.coarse_dropout", "fill_value height holes noise width")
 _AUGMENT_COLOR_JITTER = _op("augment.color_jitter", "brightness contrast hue saturation")
 _AUGMENT_DEFOCUS = _op("augment.defocus", "radius")
@@ -100,12 +110,16 @@ _AUGMENT_DITHERING = _op("augment.dithering", "bits")
 _AUGMENT_DOWNSCALE = _op("augment.downscale", "scale")
 _AUGMENT_ELASTIC = _op("augment.elastic", "alpha border fill_value interp_type sigma")
 _AUGMENT_EMBOSS = _op("augment.emboss", "alpha strength")
+_AUGMENT_FDA = _op("augment.fda", "beta")
 _AUGMENT_FOG = _op("augment.fog", "color density roughness")
+_AUGMENT_GAIN = _op("augment.gain", "db")
 _AUGMENT_GAMMA = _op("augment.gamma", "gamma")
 _AUGMENT_GRAYSCALE = _op("augment.grayscale", "on")
 _AUGMENT_GRID_DISTORTION = _op("augment.grid_distortion", "border fill_value interp_type limit steps steps_x steps_y")
+_AUGMENT_HISTOGRAM_MATCHING = _op("augment.histogram_matching", "blend")
 _AUGMENT_HUE_SATURATION_VALUE = _op("augment.hue_saturation_value", "hue saturation value")
 _AUGMENT_ILLUMINATION = _op("augment.illumination", "angle center corner intensity kind sigma")
+_AUGMENT_IMPULSE_RESPONSE = _op("augment.impulse_response", "tail")
 _AUGMENT_INVERT = _op("augment.invert", "")
 _AUGMENT_ISO_NOISE = _op("augment.iso_noise", "color_shift intensity")
 _AUGMENT_JIGSAW = _op("augment.jigsaw", "columns order rows")
@@ -114,6 +128,7 @@ _AUGMENT_MULTIPLICATIVE_NOISE = _op("augment.multiplicative_noise", "high low pe
 _AUGMENT_OPTICAL_DISTORTION = _op("augment.optical_distortion", "border fill_value interp_type k")
 _AUGMENT_PCA_LIGHTING = _op("augment.pca_lighting", "alpha std")
 _AUGMENT_PERSPECTIVE = _op("augment.perspective", "border corners distortion fill_value interp_type")
+_AUGMENT_PITCH_SHIFT = _op("augment.pitch_shift", "hop_length n_fft steps")
 _AUGMENT_PIXEL_DROPOUT = _op("augment.pixel_dropout", "fill_value per_channel prob")
 _AUGMENT_PLANCKIAN_JITTER = _op("augment.planckian_jitter", "mode temperature")
 _AUGMENT_PLASMA_BRIGHTNESS = _op("augment.plasma_brightness", "brightness roughness")
@@ -134,6 +149,7 @@ _AUGMENT_SUN_FLARE = _op("augment.sun_flare", "center circles color intensity ra
 _AUGMENT_THIN_PLATE_SPLINE = _op(
     "augment.thin_plate_spline", "border fill_value interp_type moves_x moves_y points scale"
 )
+_AUGMENT_TIME_STRETCH = _op("augment.time_stretch", "hop_length n_fft rate")
 _AUGMENT_TO_SEPIA = _op("augment.to_sepia", "amount")
 _AUGMENT_UNSHARP_MASK = _op("augment.unsharp_mask", "amount sigma")
 _AUGMENT_ZOOM_BLUR = _op("augment.zoom_blur", "steps zoom")
@@ -475,6 +491,72 @@ def autocontrast(
 
 if TYPE_CHECKING:
 
+    class BiquadArguments(Placed, Generic[Varies], total=False):
+        frequency: FixedFloats | Varies | None
+        gain: FixedFloats | Varies | None
+        kind: (
+            Literal["low_pass", "high_pass", "band_pass", "band_stop", "all_pass", "peak", "low_shelf", "high_shelf"]
+            | None
+        )
+        q: FixedFloats | Varies | None
+        sample_rate: FixedFloats | Varies | None
+
+    @overload
+    def biquad(
+        signal: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[BiquadArguments[Array]]
+    ) -> Batch: ...
+    @overload
+    def biquad(
+        signal: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[BiquadArguments[Never]]
+    ) -> Tensor: ...
+    @overload
+    def biquad(
+        signal: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[BiquadArguments[Array]]
+    ) -> Any: ...
+
+
+@_suggests
+def biquad(
+    signal: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    frequency: FloatArg | None = None,
+    gain: FloatArg | None = None,
+    kind: Literal["low_pass", "high_pass", "band_pass", "band_stop", "all_pass", "peak", "low_shelf", "high_shelf"]
+    | None = None,
+    q: FloatArg | None = None,
+    sample_rate: FloatArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Filters sound: low and high pass, equalizers and others of second order, from the Audio EQ Cookbook.
+
+    Args:
+        signal: The signals: float32, with the axes time, or time and channels.
+        frequency: Where a pass ends, or the middle of a band or a peak, in hertz. Default: ``1000.0``. Can
+            differ between samples.
+        gain: The gain of a peak or a shelf in decibels. Default: ``0.0``. Can differ between samples.
+        kind: "low_pass", "high_pass", "band_pass" (of 0 dB at its peak), "band_stop", "all_pass", "peak",
+            "low_shelf" or "high_shelf". Default: ``'low_pass'``.
+        q: How narrow a band is, or how steep an edge. Default: ``0.70710677``. Can differ between samples.
+        sample_rate: The sample rate in hertz. Default: ``16000.0``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: float32.
+
+    Example:
+        >>> avida.augment.biquad(np.float32([1, 0, 0, 0]), frequency=2000, kind="high_pass")
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["biquad"], unknown)
+    return _call(_AUGMENT_BIQUAD, (signal,), batch_size, device, (frequency, gain, kind, q, sample_rate))
+
+
+if TYPE_CHECKING:
+
     @overload
     def box_blur(
         input: Batch, /, size: IntsArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
@@ -683,6 +765,56 @@ def channel_shuffle(
     if unknown:
         raise _wrong_arguments(globals()["channel_shuffle"], unknown)
     return _call(_AUGMENT_CHANNEL_SHUFFLE, (input,), batch_size, device, (order,), rng, keyed_by)
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def clip(
+        signal: Batch, /, level: FloatArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Batch: ...
+    @overload
+    def clip(
+        signal: SingleTensor, /, level: FloatArg | None = None, *, batch_size: None = None, **arguments: Unpack[Placed]
+    ) -> Tensor: ...
+    @overload
+    def clip(
+        signal: TensorLike,
+        /,
+        level: FloatArg | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Any: ...
+
+
+@_suggests
+def clip(
+    signal: TensorLike,
+    /,
+    level: FloatArg | None = None,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Cuts sound off where it is too loud, as a microphone does.
+
+    Args:
+        signal: Samples of floats of 16 or 32 bits.
+        level: The largest level, of either sign. Default: ``1.0``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: float32.
+
+    Example:
+        >>> avida.augment.clip(np.float32([0.2, -0.9]), level=0.5)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["clip"], unknown)
+    return _call(_AUGMENT_CLIP, (signal,), batch_size, device, (level,))
 
 
 if TYPE_CHECKING:
@@ -1204,6 +1336,73 @@ def emboss(
 
 if TYPE_CHECKING:
 
+    @overload
+    def fda(
+        input: Batch,
+        reference: TensorLike,
+        /,
+        beta: FloatArg | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Batch: ...
+    @overload
+    def fda(
+        input: SingleTensor,
+        reference: SingleTensor,
+        /,
+        beta: FloatArg | None = None,
+        *,
+        batch_size: None = None,
+        **arguments: Unpack[Placed],
+    ) -> Tensor: ...
+    @overload
+    def fda(
+        input: TensorLike,
+        reference: TensorLike,
+        /,
+        beta: FloatArg | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Any: ...
+
+
+@_suggests
+def fda(
+    input: TensorLike,
+    reference: TensorLike,
+    /,
+    beta: FloatArg | None = None,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Takes the strength of low frequencies from other images, and leaves all phases: Fourier domain adaptation (Yang and Soatto, 2020).
+
+    Args:
+        input: The images. Layouts: HW, HWC, CHW.
+        reference: Images of the same type and shapes, whose look the first ones get. Layouts: HW, HWC, CHW.
+        beta: How far from zero frequencies are low: a share of the smaller extent, below 0.5. Default:
+            ``0.01``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
+
+    Example:
+        >>> avida.augment.fda(image, image)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["fda"], unknown)
+    return _call(_AUGMENT_FDA, (input, reference), batch_size, device, (beta,))
+
+
+if TYPE_CHECKING:
+
     class FogArguments(DrawnAnywhere, Generic[Varies], total=False):
         color: FixedFloats | Varies | None
         density: FixedFloats | Varies | None
@@ -1288,6 +1487,51 @@ def fog(
     if unknown:
         raise _wrong_arguments(globals()["fog"], unknown)
     return _call(_AUGMENT_FOG, (input,), batch_size, device, (color, density, roughness), rng, keyed_by)
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def gain(
+        signal: Batch, /, db: FloatArg, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Batch: ...
+    @overload
+    def gain(
+        signal: SingleTensor, /, db: FloatArg, *, batch_size: None = None, **arguments: Unpack[Placed]
+    ) -> Tensor: ...
+    @overload
+    def gain(
+        signal: TensorLike, /, db: FloatArg, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Any: ...
+
+
+@_suggests
+def gain(
+    signal: TensorLike,
+    /,
+    db: FloatArg = _REQUIRED,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes sound louder (above 0) or quieter (below 0), by decibels.
+
+    Args:
+        signal: Samples of floats of 16 or 32 bits.
+        db: By how many decibels. Required. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor.
+
+    Example:
+        >>> avida.augment.gain(np.float32([0.5, -0.25]), -20)
+    """
+    if unknown or db is _REQUIRED:
+        raise _wrong_arguments(globals()["gain"], unknown, db=db)
+    return _call(_AUGMENT_GAIN, (signal,), batch_size, device, (db,))
 
 
 if TYPE_CHECKING:
@@ -1535,6 +1779,72 @@ def grid_distortion(
 
 if TYPE_CHECKING:
 
+    @overload
+    def histogram_matching(
+        input: Batch,
+        reference: TensorLike,
+        /,
+        blend: FloatArg | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Batch: ...
+    @overload
+    def histogram_matching(
+        input: SingleTensor,
+        reference: SingleTensor,
+        /,
+        blend: FloatArg | None = None,
+        *,
+        batch_size: None = None,
+        **arguments: Unpack[Placed],
+    ) -> Tensor: ...
+    @overload
+    def histogram_matching(
+        input: TensorLike,
+        reference: TensorLike,
+        /,
+        blend: FloatArg | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Any: ...
+
+
+@_suggests
+def histogram_matching(
+    input: TensorLike,
+    reference: TensorLike,
+    /,
+    blend: FloatArg | None = None,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Gives each channel the distribution of another image's.
+
+    Args:
+        input: The images. Layouts: HW, HWC, CHW.
+        reference: Images of bytes, with as many channels, whose colours the first ones get. Layouts: HW, HWC,
+            CHW.
+        blend: How much of it, from 0 (the image) to 1. Default: ``1.0``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.histogram_matching(image, image)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["histogram_matching"], unknown)
+    return _call(_AUGMENT_HISTOGRAM_MATCHING, (input, reference), batch_size, device, (blend,))
+
+
+if TYPE_CHECKING:
+
     class HueSaturationValueArguments(Placed, Generic[Varies], total=False):
         hue: FixedFloats | Varies | None
         saturation: FixedFloats | Varies | None
@@ -1702,6 +2012,72 @@ def illumination(
         rng,
         keyed_by,
     )
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def impulse_response(
+        signal: Batch,
+        response: TensorLike,
+        /,
+        tail: bool | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Batch: ...
+    @overload
+    def impulse_response(
+        signal: SingleTensor,
+        response: SingleTensor,
+        /,
+        tail: bool | None = None,
+        *,
+        batch_size: None = None,
+        **arguments: Unpack[Placed],
+    ) -> Tensor: ...
+    @overload
+    def impulse_response(
+        signal: TensorLike,
+        response: TensorLike,
+        /,
+        tail: bool | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Any: ...
+
+
+@_suggests
+def impulse_response(
+    signal: TensorLike,
+    response: TensorLike,
+    /,
+    tail: bool | None = None,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes signals sound as in a room, or through a microphone: convolves them with an impulse response.
+
+    Args:
+        signal: The signals: float32, with the axes time, or time and channels.
+        response: What an impulse sounds like there: one for each signal, with one channel or as many.
+        tail: Whether what sounds on after the end is kept; if not, lengths stay. Default: ``False``. Can differ
+            between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor.
+
+    Example:
+        >>> avida.augment.impulse_response(np.float32([1, 0, 0, 2]), np.float32([1, 0.5]))
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["impulse_response"], unknown)
+    return _call(_AUGMENT_IMPULSE_RESPONSE, (signal, response), batch_size, device, (tail,))
 
 
 if TYPE_CHECKING:
@@ -2353,6 +2729,60 @@ def perspective(
         rng,
         keyed_by,
     )
+
+
+if TYPE_CHECKING:
+
+    class PitchShiftArguments(Placed, Generic[Varies], total=False):
+        hop_length: int | None
+        n_fft: int | None
+        steps: FixedFloats | Varies | None
+
+    @overload
+    def pitch_shift(
+        signal: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[PitchShiftArguments[Array]]
+    ) -> Batch: ...
+    @overload
+    def pitch_shift(
+        signal: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[PitchShiftArguments[Never]]
+    ) -> Tensor: ...
+    @overload
+    def pitch_shift(
+        signal: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[PitchShiftArguments[Array]]
+    ) -> Any: ...
+
+
+@_suggests
+def pitch_shift(
+    signal: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    hop_length: int | None = None,
+    n_fft: int | None = None,
+    steps: FloatArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes sound higher or lower, and leaves its length.
+
+    Args:
+        signal: The signals: float32, with the axes time, or time and channels.
+        hop_length: Elements from one frame to the next. Default: a quarter of n_fft.
+        n_fft: Elements of the frames of the phase vocoder, an even number. Default: ``2048``.
+        steps: By how many semitones: 12 is twice the frequency. Default: ``0.0``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: float32.
+
+    Example:
+        >>> avida.augment.pitch_shift(np.sin(np.arange(4000, dtype=np.float32) / 9), steps=4)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["pitch_shift"], unknown)
+    return _call(_AUGMENT_PITCH_SHIFT, (signal,), batch_size, device, (hop_length, n_fft, steps))
 
 
 if TYPE_CHECKING:
@@ -3509,12 +3939,12 @@ def spatter(
         input: Images or videos of uint8, uint16 or floats; all frames get the same. Layouts: HW, HWC, CHW,
             FHWC, FCHW.
         color: The colour of drops, from 0 to 1: one number, or one for each channel. Default: mud. Images
-            without three channels take the first of three numbers. Default: ``[0.08, 0.16, 0.25]``. Can differ
+            without three channels take the first of three numbers. Default: ``[0.25, 0.16, 0.08]``. Can differ
             between samples.
         cover: The share of the image that drops cover. Default: ``0.3``. Can differ between samples.
         intensity: How much drops hide, from 0 to 1. Default: ``0.6``. Can differ between samples.
         roughness: How strong small clouds are in relation to those of twice the size, up to 1. Default:
-            ``0.5``. Can differ between samples.
+            ``0.8``. Can differ between samples.
         batch_size: Makes a Batch of this many samples when no input is one.
         device: Where to run. Default: where the inputs are.
         rng: Where the random numbers come from. Default: this thread's generator.
@@ -3855,6 +4285,60 @@ def thin_plate_spline(
         rng,
         keyed_by,
     )
+
+
+if TYPE_CHECKING:
+
+    class TimeStretchArguments(Placed, Generic[Varies], total=False):
+        hop_length: int | None
+        n_fft: int | None
+        rate: FixedFloats | Varies | None
+
+    @overload
+    def time_stretch(
+        signal: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[TimeStretchArguments[Array]]
+    ) -> Batch: ...
+    @overload
+    def time_stretch(
+        signal: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[TimeStretchArguments[Never]]
+    ) -> Tensor: ...
+    @overload
+    def time_stretch(
+        signal: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[TimeStretchArguments[Array]]
+    ) -> Any: ...
+
+
+@_suggests
+def time_stretch(
+    signal: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    hop_length: int | None = None,
+    n_fft: int | None = None,
+    rate: FloatArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes sound faster or slower, and leaves its pitch.
+
+    Args:
+        signal: The signals: float32, with the axes time, or time and channels.
+        hop_length: Elements from one frame to the next. Default: a quarter of n_fft.
+        n_fft: Elements of the frames of the phase vocoder, an even number. Default: ``2048``.
+        rate: How many times as fast it becomes. Default: ``1.0``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: float32.
+
+    Example:
+        >>> avida.augment.time_stretch(np.sin(np.arange(4000, dtype=np.float32) / 9), rate=2).shape
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["time_stretch"], unknown)
+    return _call(_AUGMENT_TIME_STRETCH, (signal,), batch_size, device, (hop_length, n_fft, rate))
 
 
 if TYPE_CHECKING:
