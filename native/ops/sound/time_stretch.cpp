@@ -61,7 +61,9 @@ FrameSpectra stretched(const FrameSpectra& given, double rate) {
     return imaginary ? given.im(frame) : given.re(frame);
   };
   for (int64_t t = 0; t < frames; t++) {
-    const double place = static_cast<double>(t) * rate;
+    // A rate of 0.7 is a float nearby: what is a frame but for that is that frame.
+    double place = static_cast<double>(t) * rate;
+    if (std::fabs(place - std::round(place)) < 1e-7 * place) place = std::round(place);
     const auto frame = static_cast<int64_t>(place);
     next_frame(part(frame, false), part(frame, true), part(frame + 1, false), part(frame + 1, true),
                static_cast<float>(place - static_cast<double>(frame)), phase_re.data(), phase_im.data(), made.re(t),
