@@ -256,7 +256,7 @@ AVIDA_OP_IN(augment, fda, FdaArgs) {
         if (call.in[0].dtype != call.in[1].dtype)
           refuse("expected both inputs to be of one type, got ", call.in[0].dtype, " and ", call.in[1].dtype);
       })
-      .example("avida.augment.fda(image, image)")
+      .example("avida.augment.fda(image, avida.augment.invert(image), beta=0.1)")
       .each_sample<FdaPlan>()
       .cost(200)
       .on_cpu();
@@ -271,7 +271,7 @@ AVIDA_OP_IN(augment, histogram_matching, MatchingArgs) {
           if (in.dtype != DType::uint8 && in.dtype != DType::none)
             refuse("expected uint8, got ", in.dtype, ": convert it by cast");
       })
-      .example("avida.augment.histogram_matching(image, image)")
+      .example("avida.augment.histogram_matching(image, avida.augment.invert(image))")
       .each_sample<MatchingPlan>()
       .cost(6)
       .on_cpu();

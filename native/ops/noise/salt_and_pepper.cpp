@@ -148,7 +148,7 @@ AVIDA_OP_IN(noise, salt_and_pepper, SaltAndPepperArgs) {
 AVIDA_OP_IN(augment, pixel_dropout, PixelDropoutArgs) {
   using Args = PixelDropoutArgs;
   op.doc("Fills random pixels with a number.")
-      .input("input", "Images or videos. The last axis of samples without a layout has the channels.")
+      .input("input", "Images or videos.", {"HW", "HWC", "CHW", "FHWC", "FCHW"})
       .arg("fill_value", &Args::fill_value, "What they are filled with.", takes_nan)
       .arg("per_channel", &Args::per_channel, "Whether each channel of a pixel is drawn for itself.")
       .arg("prob", &Args::prob, "The share of the pixels.")

@@ -1394,7 +1394,7 @@ def fda(
         that of the input.
 
     Example:
-        >>> avida.augment.fda(image, image)
+        >>> avida.augment.fda(image, avida.augment.invert(image), beta=0.1)
     """
     if unknown:
         raise _wrong_arguments(globals()["fda"], unknown)
@@ -1836,7 +1836,7 @@ def histogram_matching(
         A Batch when an input or an argument is one, else a Tensor. Layout: that of the input.
 
     Example:
-        >>> avida.augment.histogram_matching(image, image)
+        >>> avida.augment.histogram_matching(image, avida.augment.invert(image))
     """
     if unknown:
         raise _wrong_arguments(globals()["histogram_matching"], unknown)
@@ -2847,7 +2847,7 @@ def pixel_dropout(
     """Fills random pixels with a number.
 
     Args:
-        input: Images or videos. The last axis of samples without a layout has the channels.
+        input: Images or videos. Layouts: HW, HWC, CHW, FHWC, FCHW.
         fill_value: What they are filled with. Default: ``0.0``. Can differ between samples.
         per_channel: Whether each channel of a pixel is drawn for itself. Default: ``False``. Can differ between
             samples.
