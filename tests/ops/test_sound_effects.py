@@ -77,7 +77,7 @@ def cookbook(kind, frequency, rate, q, gain):
 )
 def biquad_case(x, kind, frequency, q, gain, sample_rate):
     b, a = cookbook(kind, float(frequency), float(sample_rate), float(q), float(gain))
-    return scipy.signal.lfilter(b, a, x.astype(np.float64)).astype(np.float32)
+    return np.float32(scipy.signal.lfilter(b, a, x.astype(np.float64)))
 
 
 @op_case("augment.time_stretch", **{**SIGNALS, "rtol": 1}, rate=[1.0, 0.7, 2.5], n_fft=[256])
