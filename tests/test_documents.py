@@ -8,6 +8,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 
 import numpy as np
 import pyarrow.parquet
@@ -248,6 +249,8 @@ def test_commands_run(document, command, folders, tmp_path):
         subprocess.run([sys.executable, "-m", *words], check=True, timeout=600)
     elif words[0] == "make":
         assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    elif words[:2] == ["pip", "install"]:
+        assert words[2] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["name"]
     else:
         assert words[:2] == ["git", "clone"], f"{name_of(document)} has a command that nothing checks"
 

@@ -168,8 +168,9 @@ def overloads(op: dict, name: str, inputs: Parameters, keywords: Parameters) -> 
     forms.append(("Any", inputs, known | ({extra: keywords[extra]} if extra else {}), "Array"))
     lines = [declared] if declared else []
     for value, of_inputs, of_keywords, varying in forms:
-        result = value if value == "Any" or op["outputs"] in (1, -1) else f"tuple[{', '.join([value] * op['outputs'])}]"
-        result = f"tuple[{value}, ...]" if op["outputs"] == -1 and always_many else result
+        alone = value in ("Any", "Scene")
+        result = value if alone or op["outputs"] in (1, -1) else f"tuple[{', '.join([value] * op['outputs'])}]"
+        result = f"tuple[{value}, ...]" if op["outputs"] == -1 and always_many and value != "Scene" else result
         taken = f"{arguments}[{varying}]" if varies else arguments
         others = f"**arguments: Unpack[{taken}]" if arguments else ""
         lines.append(f"@overload\ndef {name}({signature(op, of_inputs, of_keywords, others)}) -> {result}: ...")

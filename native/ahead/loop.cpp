@@ -18,6 +18,7 @@ namespace {
 
 constexpr size_t kMostSteps = 256;  // of an iteration; what follows is not made ahead
 constexpr int kMostMisses = 5;
+constexpr int kOnGpu = 4;  // items ahead of a loop that decodes on a GPU: fewer leave it idle
 
 // One for all loops. Loops of Python have the GIL anyway; it keeps the threads of readers apart from them.
 ForkSafe<>& mutex() {
@@ -63,6 +64,13 @@ bool within_budget(const Device& device) {
   if (device.kind != Device::Kind::gpu) return true;
   Gpu& gpu = Gpu::at(device.id);
   return gpu.bytes_in_use() <= gpu.memory_budget();
+}
+
+// Whether the GPU has room for more items at the same time than for those in use, and much is left to others.
+bool has_room(int device) {
+  Gpu& gpu = Gpu::at(device);
+  const int64_t in_use = gpu.bytes_in_use();
+  return in_use > 0 && gpu.bytes_left() / 8 > in_use;
 }
 
 }  // namespace
@@ -114,10 +122,11 @@ UserLoop::UserLoop() = default;
 
 UserLoop::~UserLoop() { close(); }
 
-void UserLoop::open(Peek peek, int depth) {
+void UserLoop::open(Peek peek, int depth, bool grows) {
   std::lock_guard lock(mutex());
   peek_ = std::move(peek);
   depth_ = depth;
+  grows_ = grows;
 }
 
 void UserLoop::close() {
@@ -247,8 +256,9 @@ void UserLoop::make_all(Ahead& ahead) {
 }
 
 std::optional<UserLoop::Made> UserLoop::make(const std::shared_ptr<Step>& step, const Ahead& ahead) const {
-  auto context = step->context.lock();
-  if (!context) return {};
+  const auto own = step->context.lock();
+  if (!own) return {};
+  const std::shared_ptr<Context> context = place(own, ahead);
   Made made{step->id, step, context->executor, {}, {}, {}, {}, step->samples, {}, nullptr};
   for (const Operand& operand : step->operands) {
     made.values.push_back(operand.is_given ? find(operand, ahead) : nullptr);
@@ -286,11 +296,21 @@ std::optional<UserLoop::Made> UserLoop::make(const std::shared_ptr<Step>& step, 
     made.task = make_task(request, made.results);
     const Device device = made.results[0]->meta().device;
     if (!within_budget(device)) return {};
-    made.stream = stream_now(*context, device);
+    made.stream = stream_now(*own, device);
     return made;
   } catch (const std::exception&) {  // which the loop's own call will raise
     return {};
   }
+}
+
+// Where a call is made ahead. Decoding on a GPU is work for threads, copies and kernels in turn: if the loop does that,
+// each batch has a lane of its own, so that the work for neighbouring batches overlaps.
+std::shared_ptr<Context> UserLoop::place(const std::shared_ptr<Context>& own, const Ahead& ahead) const {
+  const auto decoder = std::ranges::find_if(previous_, [](auto& step) { return step->decodes_on.has_value(); });
+  if (decoder == previous_.end()) return own;
+  std::shared_ptr<Context> lane = own->lane(static_cast<size_t>(ahead.number % (depth_ + 1)));
+  if (!lane->stream) lane->stream = Gpu::at(*(*decoder)->decodes_on).create_stream();
+  return lane;
 }
 
 ValuePtr UserLoop::find(const Operand& operand, const Ahead& ahead) const {
@@ -486,6 +506,11 @@ std::string UserLoop::why_not(const Operand& operand, const std::string& name) c
 
 void UserLoop::note(const std::shared_ptr<Step>& step, std::span<const ValuePtr> results) {
   current_.push_back(step);
+  const Device device = results[0]->meta().device;
+  if (step->spec && step->spec->leads && device.kind == Device::Kind::gpu) {
+    step->decodes_on = device.id;
+    if (grows_ && depth_ < kOnGpu && has_room(device.id)) depth_ = kOnGpu;
+  }
   for (size_t i = 0; i < results.size(); i++)
     slots_.push_back({results[i], results[i].get(), step->id, static_cast<int>(i)});
 }

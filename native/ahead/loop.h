@@ -24,8 +24,9 @@ class UserLoop : public std::enable_shared_from_this<UserLoop> {
   UserLoop(const UserLoop&) = delete;
   ~UserLoop();
 
-  // Begins an epoch, of which `depth` items are to be prepared ahead.
-  void open(Peek peek, int depth);
+  // Begins an epoch, of which `depth` items are to be prepared ahead; more, if it `grows`, where the loop decodes
+  // images on a GPU.
+  void open(Peek peek, int depth, bool grows);
   // Ends it: what was made ahead is dropped. What was learned is kept for the next epoch, but for functions of Python:
   // what they refer to may refer to the reader.
   void close();
@@ -62,6 +63,7 @@ class UserLoop : public std::enable_shared_from_this<UserLoop> {
   void peek();
   void make_all(Ahead& ahead);
   std::optional<Made> make(const std::shared_ptr<Step>& step, const Ahead& ahead) const;
+  std::shared_ptr<Context> place(const std::shared_ptr<Context>& own, const Ahead& ahead) const;
   ValuePtr find(const Operand& operand, const Ahead& ahead) const;
   static bool computed_elsewhere(const ValuePtr& value, const Ahead& ahead, const std::shared_ptr<Executor>& executor);
   ValuePtr output(int64_t number, uint64_t step, int index) const;
@@ -77,6 +79,7 @@ class UserLoop : public std::enable_shared_from_this<UserLoop> {
 
   Peek peek_;  // null between epochs
   int depth_ = 0;
+  bool grows_ = false;
   std::shared_ptr<Thread> thread_;      // null outside of a loop
   std::shared_ptr<Thread> learned_on_;  // the thread of the steps
   int64_t number_ = 0;                  // of this iteration, or the last one

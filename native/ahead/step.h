@@ -104,6 +104,7 @@ struct Step {
   uint64_t stride = 0;             // from one iteration's position of the generator to the next one's
   std::optional<unsigned> number;  // of the keyed draw; nullopt if samples differ in it
   int64_t seen = 0;                // the number of the iteration
+  std::optional<int> decodes_on;   // the GPU, if the call decodes images on one
 
   int streak = 0;  // the number of iterations in a row that made this call
   int misses = 0;  // how often in a row it was made ahead in vain

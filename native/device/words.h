@@ -156,6 +156,45 @@ AVIDA_HD AVIDA_INLINE void store_bytes_between(unsigned char* to, const unsigned
 #endif
 }
 
+// The same, where neighbouring threads store neighbouring words and most of them all: four words at once, wherever `to`
+// lies, some of which are the next thread's. Single words take four times as long.
+template <int n>
+AVIDA_HD AVIDA_INLINE void store_bytes_together(unsigned char* to, const unsigned (&words)[n], int begin, int end) {
+#ifdef __CUDA_ARCH__
+  static_assert(n % 4 == 0);
+  const unsigned here = __activemask(), lane = threadIdx.x % 32;
+  const bool whole = begin <= 0 && end >= 4 * n;
+  const unsigned place = static_cast<unsigned>(address_of(to)),
+                 known = whole ? place : 1;  // not a place of 4 * n bytes
+  unsigned all[n + 4];
+  AVIDA_UNROLL
+  for (int k = 0; k < n; k++) all[k] = words[k];
+  AVIDA_UNROLL
+  for (int k = 0; k < 4; k++) all[n + k] = __shfl_down_sync(here, words[k], 1);
+  const unsigned before = __shfl_up_sync(here, known, 1), after = __shfl_down_sync(here, known, 1);
+  if (!whole) return store_bytes_between(to, words, begin, end);
+  const bool follows = lane > 0 && (here >> (lane - 1) & 1) && before + 4 * n == place;
+  const bool goes_on = lane < 31 && (here >> lane >> 1 & 1) && after == place + 4 * n;
+  const unsigned first = -place & 15;  // bytes up to a multiple of 16, which the thread before stores
+  if (first && !follows) store_bytes_between(to, words, 0, static_cast<int>(first));
+  AVIDA_UNROLL
+  for (int k = 0; k < n + 3; k++) all[k] = first & 4 ? all[k + 1] : all[k];
+  AVIDA_UNROLL
+  for (int k = 0; k < n + 2; k++) all[k] = first & 8 ? all[k + 2 < n + 4 ? k + 2 : 0] : all[k];
+  unsigned made[n];
+  AVIDA_UNROLL
+  for (int k = 0; k < n; k++) made[k] = __funnelshift_r(all[k], all[k + 1], first % 4 * 8);
+  auto* fours = reinterpret_cast<uint4*>(to + first);
+  AVIDA_UNROLL
+  for (int k = 0; k < n / 4; k++)
+    if (k + 1 < n / 4 || first == 0 || goes_on)
+      fours[k] = make_uint4(made[4 * k], made[4 * k + 1], made[4 * k + 2], made[4 * k + 3]);
+  if (first && !goes_on) store_bytes_between(to, words, 4 * n - 16 + static_cast<int>(first), 4 * n);
+#else
+  store_bytes_between(to, words, begin, end);
+#endif
+}
+
 // Copies n elements of one type, in words.
 template <class T, int n>
 struct Elements {

@@ -152,6 +152,12 @@ class CudaGpu : public Gpu {
       items = static_cast<const char*>(items) + kernel.bytes * kMostRows;
     }
   }
+  int64_t bytes_left() const override {
+    const Entered here(context_);
+    size_t left = 0, all = 0;
+    check(driver().memory_info(&left, &all), "asking for the memory of the GPU");
+    return static_cast<int64_t>(left);
+  }
 
  protected:
   void* take(size_t bytes) override {

@@ -43,6 +43,7 @@ constexpr unsigned kTiming = 0, kNoTiming = 2;                           // CUev
   X(capture_mode, cuThreadExchangeStreamCaptureMode, (int* mode))                                              \
   X(pointer_attribute, cuPointerGetAttribute, (void* value, int attribute, Pointer pointer))                   \
   X(memory_take, cuMemAlloc_v2, (Pointer * pointer, size_t bytes))                                             \
+  X(memory_info, cuMemGetInfo_v2, (size_t* left, size_t* all))                                                 \
   X(memory_give, cuMemFree_v2, (Pointer pointer))                                                              \
   X(memory_clear, cuMemsetD8Async, (Pointer pointer, unsigned char value, size_t bytes, Stream stream))        \
   X(pinned_take, cuMemHostAlloc, (void** pointer, size_t bytes, unsigned flags))                               \

@@ -48,6 +48,7 @@ class FakeGpu : public Gpu {
   void launch(const Kernel& kernel, const void* items, int samples, int64_t, StreamHandle) override {
     for (int i = 0; i < samples; i++) kernel.run(static_cast<const char*>(items) + kernel.bytes * i);
   }
+  int64_t bytes_left() const override { return kUnlimited; }
 
  protected:
   void* take(size_t bytes) override { return std::aligned_alloc(64, (bytes + 63) / 64 * 64); }

@@ -55,6 +55,8 @@ class Gpu {
   // Bytes that are handed out, and bytes kept for reuse.
   int64_t bytes_in_use() const;
   int64_t bytes_kept() const;
+  // Bytes that nobody has, in this process or another one.
+  virtual int64_t bytes_left() const = 0;
   // The maximum of kept bytes.
   static constexpr int64_t kUnlimited = INT64_MAX;
   int64_t memory_budget() const;

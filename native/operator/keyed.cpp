@@ -1,6 +1,7 @@
 #include "operator/keyed.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/error.h"
 
@@ -31,6 +32,12 @@ std::vector<unsigned> count_draws(const Lineage& lineage) {
     numbers[i] = found->second;
   }
   return numbers;
+}
+
+void repeat_draws(const Lineage& lineage) {
+  std::unordered_set<const void*> repeated;
+  for (const DrawCount& draws : lineage.draws)
+    if (draws && repeated.insert(draws.get()).second) draws->fetch_sub(1);
 }
 
 void check_keyed(const Lineage& lineage) {

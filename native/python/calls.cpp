@@ -569,6 +569,12 @@ void bind_calls(nb::module_& m) {
       },
       nb::arg("scene"), nb::arg("random"), nb::arg("function"),
       "Sets the types of Scenes and of random arguments, and what calls with such do.");
+  m.def(
+      "repeat_draw",
+      [](nb::handle keyed_by) {
+        if (const Keyed keyed(keyed_by); keyed.name.empty()) repeat_draws(*keyed.lineage());
+      },
+      nb::arg("keyed_by"), "The next random call of this key draws what the last one has drawn.");
   m.def("op_count", &op_count);
   m.def("describe_op", &describe_op);
   m.def("set_package", [](const std::string& folder) { package_prefix = folder; });

@@ -218,6 +218,7 @@ void bind_execution(nb::module_& m) {
         }
         WithoutGil released;
         c.executor->drain(answer_signals());
+        for (auto& lane : c.lanes()) lane->executor->drain(answer_signals());
       });
 
   nb::class_<Entered>(m, "Entered");

@@ -78,11 +78,11 @@ Feed::~Feed() {
   if (loop_) loop_->close();
 }
 
-void Feed::run_ahead(std::shared_ptr<UserLoop> loop, int depth) {
+void Feed::run_ahead(std::shared_ptr<UserLoop> loop, int depth, bool grows) {
   UserLoop::Peek function = peek();
   if (!function) return;
   loop_ = std::move(loop);
-  loop_->open(std::move(function), depth);
+  loop_->open(std::move(function), depth, grows);
   when_read([weak = std::weak_ptr(loop_)] {
     if (auto loop = weak.lock()) loop->advance();
   });
@@ -450,8 +450,8 @@ void bind_feeds(nb::module_& m) {
           nb::arg("make"), nb::arg("commit"),
           "made = make(item) for the next item, after commit(item, made), which stores attributes after all that can "
           "fail.")
-      .def("run_ahead", &Feed::run_ahead, nb::arg("loop"), nb::arg("depth"),
-           "Prepares up to `depth` items ahead of the loop that takes them.");
+      .def("run_ahead", &Feed::run_ahead, nb::arg("loop"), nb::arg("depth"), nb::arg("grows"),
+           "Prepares up to `depth` items ahead of the loop that takes them, or more where the loop decodes on a GPU.");
   m.def(
       "ahead_counts",
       [] {

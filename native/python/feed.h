@@ -17,7 +17,7 @@ class Feed {
   virtual ~Feed();
 
   // Prepares up to `depth` items ahead of the loop that takes them.
-  void run_ahead(std::shared_ptr<UserLoop> loop, int depth);
+  void run_ahead(std::shared_ptr<UserLoop> loop, int depth, bool grows);
 
   // Calls made = make(item) for the next item, and commit(item, made), which records that it was passed on: by storing
   // attributes, after everything that can fail. Continues with the next item if `made` is None. If make(item) fails

@@ -32,9 +32,11 @@ bool same_key(PyObject* a, PyObject* b) {
 // Also waits for `after`, values which the function reads without receiving them.
 class Function : public PythonFunction, public std::enable_shared_from_this<Function> {
  public:
-  Function(nb::object function, std::string name, std::vector<ValuePtr> after, int outputs, bool pure, nb::object key)
+  Function(nb::object function, std::string name, std::vector<ValuePtr> after, int outputs, bool pure, nb::object key,
+           bool anywhere)
       : function(hold(std::move(function))),
         pure(pure),
+        anywhere(anywhere && pure && !key.is_none()),
         name_(std::move(name)),
         after_(std::move(after)),
         outputs_(outputs) {
@@ -57,6 +59,7 @@ class Function : public PythonFunction, public std::enable_shared_from_this<Func
 
   const std::shared_ptr<void> function;
   const bool pure;
+  const bool anywhere;  // a thread that waits for its results may run it: it reads its inputs and constants alone
 
  private:
   const std::string name_;
@@ -93,6 +96,7 @@ class PythonCall : public Task {
     return out;
   }
   bool pure() const override { return function_->pure; }
+  bool runs_anywhere() const override { return function_->anywhere && !stream_; }
   profile::Label label() const override {
     return {
         profile::intern(std::string(function_->name())), where_, inputs.empty() ? 1 : inputs[0]->meta().samples, {}};
@@ -206,9 +210,10 @@ nb::object outline(nb::handle value) {
 
 // Calls function([Tensor | Batch, ...]) -> sequence of Tensors or Batches, in order with the other operators.
 // Also waits for `after`, values which the function reads without receiving them as arguments.
-// With a key, which is equal in calls that do the same to their inputs, a pure function may be called ahead.
+// With a key, which is equal in calls that do the same to their inputs, a pure function may be called ahead. One that
+// calls avida's operators alone may run `anywhere`: on a thread that waits for its results, which saves waking another.
 nb::object python_call(nb::object function, const std::string& name, nb::list inputs, nb::list after, int outputs,
-                       int samples, bool pure, nb::object key) {
+                       int samples, bool pure, nb::object key, bool anywhere) {
   profile::Span calling;
   if (profile::on()) calling.begin(call_at_user_line(name));
   collect_garbage();
@@ -220,7 +225,8 @@ nb::object python_call(nb::object function, const std::string& name, nb::list in
   const std::vector<ValuePtr> values = values_in(inputs);
   Request request;
   request.function =
-      std::make_shared<const Function>(std::move(function), name, values_in(after), outputs, pure, std::move(key));
+      std::make_shared<const Function>(std::move(function), name, values_in(after), outputs, pure, std::move(key),
+                                       anywhere);
   request.inputs = values;
   request.samples = samples;
   if (auto batch = std::ranges::find_if(values, [](auto& value) { return value->meta().is_batch; });
@@ -250,7 +256,8 @@ void bind_python_calls(nb::module_& m) {
   m.def("outline", &outline, nb::arg("value"),
         "A value of the same shapes, on the CPU, without elements: for operators that look at shapes alone.");
   m.def("python_call", &python_call, nb::arg("function"), nb::arg("name"), nb::arg("inputs"), nb::arg("after"),
-        nb::arg("outputs"), nb::arg("samples"), nb::arg("pure") = false, nb::arg("key") = nb::none());
+        nb::arg("outputs"), nb::arg("samples"), nb::arg("pure") = false, nb::arg("key") = nb::none(),
+        nb::arg("anywhere") = false);
 }
 
 }  // namespace avida::python

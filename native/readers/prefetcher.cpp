@@ -70,8 +70,9 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
       : source_(std::move(source)),
         schedule_(schedule),
         options_(options),
+        depth_(options.depth),
         pool_(pool_for(*source_)),
-        blocks_(FetchedParts::of(source_, schedule_, options_.depth)),
+        blocks_(FetchedParts::of(source_, schedule_, depth_)),
         last_epoch_(start.epoch),
         end_(start),
         announced_(start) {
@@ -86,7 +87,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   }
 
   bool one_epoch() const { return options_.one_epoch; }
-  bool prefetches() const { return options_.depth > 0; }
+  bool prefetches() const { return depth_ > 0; }
 
   profile::Event event(profile::Kind kind) const {
     return {.kind = kind, .label = {source_->name(), {}, options_.batch_size, {}}, .queue = this};
@@ -101,7 +102,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
       first = slots_.front();  // again after each wait, since another thread may have taken it
       if (first->item.cursor.epoch != epoch) return {};
       if (first->state == Slot::done) break;
-      if (options_.depth == 0 && first->state == Slot::open) {
+      if (depth_ == 0 && first->state == Slot::open) {
         read_into(*first, lock, interrupt);
         continue;
       }
@@ -117,6 +118,11 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
 
   std::vector<std::vector<ValuePtr>> peek(int64_t epoch, int most) {
     std::lock_guard lock(mutex_);
+    if (options_.grows && most > 1 && 2 * most > depth_) {
+      depth_ = 2 * most;
+      fill();
+      work_.notify_all();
+    }
     std::vector<std::vector<ValuePtr>> items;
     for (auto& slot : slots_) {
       if (slot->state != Slot::done || slot->item.cursor.epoch != epoch || std::ssize(items) == most) break;
@@ -157,7 +163,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   }
 
   void fill() {
-    while (static_cast<int>(slots_.size()) < std::max(options_.depth, 1) && !ended()) {
+    while (static_cast<int>(slots_.size()) < std::max<int>(depth_, 1) && !ended()) {
       slots_.push_back(std::make_shared<Slot>());
       slots_.back()->item.cursor = end_;
       slots_.back()->number = filled_++;
@@ -186,17 +192,17 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
 
   // Returns whether it has released the lock, as a thread may need the GIL to start.
   bool start_threads(std::unique_lock<std::mutex>& lock) {
-    const int wanted = std::min(options_.depth, source_->most_threads());
-    if (threads_ > 0 || wanted == 0) return false;
+    const int first = threads_, wanted = std::min<int>(depth_, source_->most_threads());
+    if (first >= wanted) return false;
     threads_ = wanted;
     lock.unlock();
-    int started = 0;
+    int started = first;
     try {
       for (; started < wanted; started++) source_->start_thread([self = shared_from_this()] { self->loop(); });
     } catch (...) {
       lock.lock();
       threads_ -= wanted - started;
-      if (started == 0) throw;
+      if (threads_ == 0) throw;
       return true;
     }
     lock.lock();
@@ -258,13 +264,13 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
         auto values = read_by(reader, options_.batches, interrupt);
         return {std::move(values), reader.ids()};
       };
-      auto made = source_->read_batch({ids, options_.batches, &stop_, skipped, options_.depth > 0, open_and_read});
+      auto made = source_->read_batch({ids, options_.batches, &stop_, skipped, prefetches(), open_and_read});
       item.values = made ? std::move(*made) : open_and_read(ids).first;
     } catch (const Stopped&) {
     } catch (const FailureError& error) {
       item.values = failed(error.failure);
     } catch (...) {
-      if (options_.depth == 0) throw;
+      if (!prefetches()) throw;
       Failure failure = describe(std::current_exception());
       failure.message = str(source_->name(), ": ", failure.message);
       item.values = failed(std::make_shared<const Failure>(std::move(failure)));
@@ -297,6 +303,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   const std::shared_ptr<const Source> source_;
   const Schedule schedule_;
   const Options options_;
+  std::atomic<int> depth_;
   const std::shared_ptr<ThreadPool> pool_;
   const std::shared_ptr<FetchedParts> blocks_;
   const int64_t last_epoch_;  // the epoch after which one_epoch ends

@@ -29,6 +29,7 @@ class Prefetcher {
     bool one_epoch = false;    // otherwise prefetching continues beyond the end of the epoch
     bool skip_errors = false;  // skip samples that cannot be read
     int stride = 1;            // takes every stride-th batch
+    bool grows = false;        // who looks at several batches has twice as many prefetched
   };
   struct Item {
     Cursor cursor;

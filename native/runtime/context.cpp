@@ -55,6 +55,21 @@ std::shared_ptr<ThreadPool> shared_pool() {
 
 std::shared_ptr<ThreadPool> Context::threads() const { return pool ? pool : shared_pool(); }
 
+std::shared_ptr<Context> Context::lane(size_t number) {
+  std::lock_guard lock(lanes_mutex_);
+  while (lanes_.size() <= number) {
+    auto made = std::make_shared<Context>(pool, device_id);
+    made->results = results;
+    lanes_.push_back(std::move(made));
+  }
+  return lanes_[number];
+}
+
+std::vector<std::shared_ptr<Context>> Context::lanes() const {
+  std::lock_guard lock(lanes_mutex_);
+  return lanes_;
+}
+
 Ambient& Ambient::here() {
   static thread_local Ambient ambient;
   return ambient;

@@ -6,6 +6,7 @@
 
 #include "core/data.h"
 #include "runtime/executor.h"
+#include "runtime/fork.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 
@@ -30,6 +31,16 @@ class Context : public std::enable_shared_from_this<Context> {
   std::optional<ResultMemory> results;
 
   std::shared_ptr<ThreadPool> threads() const;
+
+  // A context with the same threads and settings and an executor of its own. The calls that are made ahead for a batch
+  // run in one lane, so that the work for neighbouring batches overlaps.
+  std::shared_ptr<Context> lane(size_t number);
+  // Those that were made so far.
+  std::vector<std::shared_ptr<Context>> lanes() const;
+
+ private:
+  mutable ForkSafe<> lanes_mutex_{ForkAware::Rank::executor};
+  std::vector<std::shared_ptr<Context>> lanes_;
 };
 
 // This thread's settings; `with` blocks push and pop them.

@@ -166,6 +166,9 @@ def set_take_apart(scene: object, random: object, function: object) -> None:
     Sets the types of Scenes and of random arguments, and what calls with such do.
     """
 
+def repeat_draw(keyed_by: object) -> None:
+    """The next random call of this key draws what the last one has drawn."""
+
 def op_count() -> int: ...
 def describe_op(arg: int, /) -> dict: ...
 def set_package(arg: str, /) -> None: ...
@@ -216,8 +219,10 @@ class Feed:
         made = make(item) for the next item, after commit(item, made), which stores attributes after all that can fail.
         """
 
-    def run_ahead(self, loop: UserLoop, depth: int) -> None:
-        """Prepares up to `depth` items ahead of the loop that takes them."""
+    def run_ahead(self, loop: UserLoop, depth: int, grows: bool) -> None:
+        """
+        Prepares up to `depth` items ahead of the loop that takes them, or more where the loop decodes on a GPU.
+        """
 
 def ahead_counts() -> tuple[int, int, int]:
     """
@@ -253,6 +258,7 @@ def python_call(
     samples: int,
     pure: bool = False,
     key: object | None = None,
+    anywhere: bool = False,
 ) -> Any: ...
 def gpu_count() -> int: ...
 def gpu_missing() -> str:
@@ -752,6 +758,7 @@ class ReaderItems(Feed):
         skip_errors: bool,
         loop: UserLoop,
         ahead: int,
+        grows: bool,
     ) -> None:
         """
         Gives it the next epoch, unless another one has got that since `reading` was made.

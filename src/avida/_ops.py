@@ -2479,6 +2479,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def jitter(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[JitterArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def jitter(
         input: SingleTensor,
         /,
         *,
@@ -2499,7 +2508,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def jitter(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2515,7 +2524,7 @@ def jitter(
     """Moves every pixel by a small random amount.
 
     Args:
-        input: The images. Layouts: HWC.
+        input: The images. Layouts: HWC, FHWC, CHW, FCHW.
         fill_value: What to put where the input has nothing. Default: ``0.0``.
         interp_type: Nearest or linear interpolation. Default: ``'nn'``.
         mask: 0: the sample stays as it is. Default: ``1``. Can differ between samples.
@@ -2527,8 +2536,8 @@ def jitter(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.jitter(image, nDegree=4)
@@ -3912,6 +3921,16 @@ if TYPE_CHECKING:
     ) -> tuple[Batch, ...]: ...
     @overload
     def random_bbox_crop(
+        boxes: Scene,
+        labels: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RandomBboxCropArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def random_bbox_crop(
         boxes: SingleTensor,
         labels: SingleTensor | None = None,
         /,
@@ -3934,7 +3953,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def random_bbox_crop(
-    boxes: TensorLike,
+    boxes: TensorLike | Scene,
     labels: TensorLike | None = None,
     /,
     *,
@@ -4002,7 +4021,7 @@ def random_bbox_crop(
         Ignored, accepted for compatibility: quiet.
 
     Returns:
-        A tuple of at least 3: Batches when an input or an argument is one, else Tensors.
+        A Scene of a Scene. A tuple of at least 3: Batches when an input or an argument is one, else Tensors.
 
     Example:
         >>> anchor, shape, boxes = avida.random_bbox_crop(np.float32([[0.1, 0.2, 0.5, 0.6]]), scaling=[0.5, 1], thresholds=[0, 0.3])
@@ -4916,7 +4935,7 @@ def rotate(
     """Rotates images counter-clockwise or volumes around an axis, about their centre.
 
     Args:
-        input: The images or volumes. Layouts: HWC, FHWC, DHWC, FDHWC.
+        input: The images or volumes. Layouts: HWC, FHWC, DHWC, FDHWC, CHW, FCHW.
         angle: The angle in degrees. Required. Can differ between samples.
         axis: The axis (x, y, z) to rotate volumes around, of any length. Can differ between samples.
         dtype: The element type of the output, by default the input's; integers are rounded.
@@ -5316,6 +5335,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def sphere(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[SphereArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def sphere(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[SphereArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -5326,7 +5349,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def sphere(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -5339,7 +5362,7 @@ def sphere(
     """Shows images as if they were stretched over a ball.
 
     Args:
-        input: The images. Layouts: HWC.
+        input: The images. Layouts: HWC, FHWC, CHW, FCHW.
         fill_value: What to put where the input has nothing. Default: ``0.0``.
         interp_type: Nearest or linear interpolation. Default: ``'nn'``.
         mask: 0: the sample stays as it is. Default: ``1``. Can differ between samples.
@@ -5347,8 +5370,8 @@ def sphere(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.sphere(image, interp_type=1)
@@ -5779,7 +5802,7 @@ def warp_affine(
     the first pixel.
 
     Args:
-        data: The images or volumes. Layouts: HWC, FHWC, DHWC, FDHWC.
+        data: The images or volumes. Layouts: HWC, FHWC, DHWC, FDHWC, CHW, FCHW.
         mtx: The matrix for each sample, instead of the argument.
         dtype: The element type of the output, by default the input's; integers are rounded.
         fill_value: What to put where the input has nothing; by default its border is continued.
@@ -5831,6 +5854,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def water(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[WaterArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def water(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[WaterArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -5841,7 +5868,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def water(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -5862,7 +5889,7 @@ def water(
     Rows are shifted by a sine, columns by a cosine.
 
     Args:
-        input: The images. Layouts: HWC.
+        input: The images. Layouts: HWC, FHWC, CHW, FCHW.
         ampl_x: The largest shift of rows, in pixels. Default: ``10.0``.
         ampl_y: The largest shift of columns, in pixels. Default: ``10.0``.
         fill_value: What to put where the input has nothing. Default: ``0.0``.
@@ -5876,8 +5903,8 @@ def water(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.water(image, ampl_x=1, ampl_y=1, freq_x=1, freq_y=1)

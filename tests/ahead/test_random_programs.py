@@ -14,10 +14,10 @@ from tests.ahead.running import Run, difference
 PROGRAMS = int(os.environ.get("AVIDA_AHEAD_PROGRAMS", "150"))
 
 
-def check(data, program):
+def check(data, program, depths=(0, 1, 3)):
     text = program.text()
     hypothesis.note("\n".join(f"{number:3} {line}" for number, line in enumerate(text.splitlines(), 1)))
-    logs = {ahead: Run(data, ahead).run(text) for ahead in (0, 1, 3)}
+    logs = {ahead: Run(data, ahead).run(text) for ahead in depths}
     assert not difference(logs), difference(logs)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import avida
 from avida import augment
-from avida.augment import Augmentation, Policy, Step
+from avida.augment import Augmentation, Step, SubPolicies
 
 FUNCTIONS = [avida.auto_augment, avida.rand_augment, avida.trivial_augment]
 EACH = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
@@ -93,16 +93,113 @@ def test_empty_batches_and_images(function):
 
 @EACH
 def test_what_is_no_image(function):
-    with pytest.raises(TypeError, match=r"expected a Batch or a Tensor, got ndarray"):
+    with pytest.raises(TypeError, match=r"expected a Batch, a Tensor or a Scene, got ndarray"):
         function(IMAGES[0])
     for wrong, text in (
-        (avida.as_batch([np.zeros((4, 5, 3), np.float32)], layout="HWC"), r"of uint8, got f32, HWC"),
-        (avida.as_batch([np.zeros((3, 4, 5), np.uint8)], layout="CHW"), r"got u8, CHW"),
+        (avida.as_batch([np.zeros((4, 5, 3), np.int32)], layout="HWC"), r"of uint8, uint16 or floats, got i32, HWC"),
         (avida.as_batch([np.zeros((4, 5), np.uint8)]), r"got u8, 2 axes"),
-        (avida.as_batch([IMAGES[0], IMAGES[1][..., :1]], layout="HWC"), r"1 channel, or 3; got \[1, 3\]"),
+        (avida.as_batch([IMAGES[0], IMAGES[1][..., :1]], layout="HWC"), r"as many channels, got \[1, 3\]"),
     ):
         with pytest.raises(ValueError, match=text):
             function(wrong).evaluate()
+
+
+def as_floats():
+    return avida.as_batch([image.astype(np.float32) / 255 for image in IMAGES], layout="HWC")
+
+
+def as_uint16():
+    return avida.as_batch([image.astype(np.uint16) * 257 for image in IMAGES], layout="HWC")
+
+
+def channels_first(frames=0):
+    first = [image.transpose(2, 0, 1).copy() for image in IMAGES]
+    return avida.as_batch([np.stack([image] * frames) if frames else image for image in first],
+                          layout="FCHW" if frames else "CHW")  # fmt: skip
+
+
+ALL = [function for function in (*FUNCTIONS, augment.aug_mix)]
+
+
+@pytest.mark.parametrize("function", ALL, ids=lambda f: f.__name__)
+def test_layouts_give_the_same_pixels(function):
+    expected = [np.asarray(image) for image in function(images(), rng=rng())]
+    for found, image in zip(function(channels_first(), rng=rng()), expected, strict=True):
+        assert np.array_equal(np.asarray(found).transpose(1, 2, 0), image)
+    for found, image in zip(function(channels_first(frames=2), rng=rng()), expected, strict=True):
+        assert np.array_equal(np.asarray(found)[1].transpose(1, 2, 0), image)
+
+
+OPERATIONS = [
+    ("shear_x", 0.2), ("shear_y", -0.3), ("translate_x", 5), ("translate_y", -4), ("rotate", 20), ("brightness", 1.3),
+    ("color", 1.4), ("contrast", 1.4), ("sharpness", 1.8), ("posterize", 4), ("solarize_levels", 128),
+    ("solarize_add", 50), ("autocontrast",), ("equalize",), ("invert",),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each[0])
+def test_element_types_give_the_same_colors(operation):
+    """But for the rounding of bytes."""
+    function = getattr(augment, operation[0])
+    expected = [np.asarray(image).astype(float) for image in function(images(), *operation[1:])]
+    for given, white in ((as_floats(), 1), (as_uint16(), 65535)):
+        made = function(given, *operation[1:])
+        assert made.dtype == given.dtype
+        for found, image in zip(made, expected, strict=True):
+            assert np.abs(np.asarray(found).astype(float) * 255 / white - image).max() < 1
+
+
+@pytest.mark.parametrize("channels", [1, 2, 4])
+@EACH
+def test_any_number_of_channels(function, channels):
+    given = [np.repeat(image[..., :1], channels, axis=2) for image in IMAGES] * 3
+    for layout, batch in (("HWC", given), ("CHW", [image.transpose(2, 0, 1).copy() for image in given])):
+        made = function(avida.as_batch(batch, layout=layout), rng=rng())
+        assert made.shape == [image.shape for image in batch]
+
+
+@EACH
+def test_boxes_move_with_the_pixels(function):
+    """A white rectangle is where its box says, within a pixel."""
+    image = np.zeros((40, 60, 3), np.uint8)
+    image[12:28, 20:40] = 255
+    pixels, masks = avida.as_batch([image] * 60, layout="HWC"), [image[..., 0]] * 60
+    scene = avida.Scene(pixels, boxes=[[[20, 12, 40, 28]]] * 60, mask=masks)
+    excluded = {} if function is avida.auto_augment else {"excluded": ["solarize", "posterize", "brightness", "rotate"]}
+    made = function(scene, fill_value=0, rng=rng(), **excluded)
+    assert same(made.image, function(scene.image, fill_value=0, rng=rng(), **excluded))
+    moved = 0
+    for mask, boxes in zip(made.mask, made.boxes, strict=True):
+        rows, columns = np.nonzero(np.asarray(mask))
+        box = np.clip(np.asarray(boxes)[0], 0, [60, 40, 60, 40])
+        inside = len(rows) and 0 < rows.min() <= rows.max() < 39 and 0 < columns.min() <= columns.max() < 59
+        if function is not avida.auto_augment and inside:  # a turned box is larger than the turned rectangle
+            found = [columns.min(), rows.min(), columns.max() + 1, rows.max() + 1]
+            np.testing.assert_allclose(box, found, atol=1.01)
+        moved += not np.array_equal(box, [20, 12, 40, 28])
+    assert moved > 3
+
+
+def test_shares_of_aug_mix():
+    """Dirichlet shares of chains within a beta share: means of 1/6 and 1/2 for three chains."""
+    from avida.augment._automatic.aug_mix import _weights
+
+    drawn = [np.random.default_rng(k).beta(1, max(k, 1), 4000) for k in range(3)]
+    weights = _weights(drawn)
+    np.testing.assert_allclose(weights.sum(axis=0), 1, atol=1e-6)
+    np.testing.assert_allclose(weights.mean(axis=1), [1 / 6, 1 / 6, 1 / 6, 1 / 2], atol=0.02)
+    np.testing.assert_allclose(weights.std(axis=1), [0.167, 0.167, 0.167, 0.289], atol=0.01)
+    plain = avida.as_batch([np.full((9, 9, 3), 90, np.uint8)] * 4, layout="HWC")
+    identity = [Augmentation("identity", None)]
+    assert same(augment.aug_mix(plain, augmentations=identity), plain)
+
+
+def test_three_augment():
+    made = augment.three_augment(as_floats(), jitter=0, rng=rng())
+    gray = [np.ptp(np.asarray(image), axis=2).max() < 1e-3 for image in made]
+    assert 0 < sum(gray) < len(IMAGES)
+    inverted = [np.asarray(image).max() <= 0.51 for image in made]
+    assert 0 < sum(inverted) < len(IMAGES)
 
 
 def test_magnitudes_of_the_papers():
@@ -167,13 +264,13 @@ def test_signs_and_magnitudes_are_drawn():
 
 def test_probabilities_of_steps():
     augmentation, calls = recorded()
-    policy = Policy([[Step("recorded", 0.25)], [Step("recorded", 0.75)]], [augmentation])
+    policy = SubPolicies([[Step("recorded", 0.25)], [Step("recorded", 0.75)]], [augmentation])
     avida.auto_augment(avida.as_batch([IMAGES[0]] * 2000, layout="HWC"), policy, rng=rng()).evaluate()
     assert abs(calls[0][0] / 2000 - 0.5) < 0.05
 
 
 def test_steps_follow_one_another():
-    policy = Policy([[Step("invert", 1.0), Step("solarize", 1.0, 5)]])
+    policy = SubPolicies([[Step("invert", 1.0), Step("solarize", 1.0, 5)]])
     inverted = [255 - image for image in IMAGES]
     threshold = 255 - 255 * 5 / 9
     expected = [np.where(image >= threshold, 255 - image, image) for image in inverted]
@@ -215,11 +312,11 @@ def test_policies_can_be_changed():
         (
             lambda: avida.auto_augment(images(), "mnist"),
             ValueError,
-            "imagenet, cifar10, svhn, or a Policy; got 'mnist'",
+            "imagenet, cifar10, svhn, .* or SubPolicies; got 'mnist'",
         ),
-        (lambda: avida.auto_augment(images(), 3), TypeError, "auto_augment: expected a name or a Policy, got 3"),
+        (lambda: avida.auto_augment(images(), 3), TypeError, "auto_augment: expected a name or SubPolicies, got 3"),
         (lambda: avida.rand_augment(images(), m=31), ValueError, "rand_augment: expected m from 0 to 30, got 31"),
-        (lambda: avida.rand_augment(images(), n=-1), ValueError, "rand_augment: expected n of at least 0, got -1"),
+        (lambda: avida.rand_augment(images(), n=-1), ValueError, "rand_augment: expected n from 0 to 1000, got -1"),
         (lambda: avida.trivial_augment(images(), num_magnitude_bins=0), ValueError, "at least 1, got 0"),
         (
             lambda: avida.rand_augment(images(), excluded=["blur"]),
@@ -248,11 +345,11 @@ def test_policies_can_be_changed():
             ValueError,
             "max_translate_abs or max_translate_rel, got both",
         ),
-        (lambda: Policy([]), ValueError, "at least one sub-policy"),
-        (lambda: Policy([[Step("blur", 1)]]), ValueError, "got 'blur'"),
-        (lambda: Policy([[Step("rotate", 1.5, 1)]]), ValueError, "probability from 0 to 1, got 1.5"),
-        (lambda: Policy([[Step("rotate", 1)]]), ValueError, "magnitude from 0 to 9, got None"),
-        (lambda: Policy([[Step("invert", 1, 3)]]), ValueError, "expected no magnitude, got 3"),
+        (lambda: SubPolicies([]), ValueError, "at least one sub-policy"),
+        (lambda: SubPolicies([[Step("blur", 1)]]), ValueError, "got 'blur'"),
+        (lambda: SubPolicies([[Step("rotate", 1.5, 1)]]), ValueError, "probability from 0 to 1, got 1.5"),
+        (lambda: SubPolicies([[Step("rotate", 1)]]), ValueError, "magnitude from 0 to 9, got None"),
+        (lambda: SubPolicies([[Step("invert", 1, 3)]]), ValueError, "expected no magnitude, got 3"),
         (lambda: Augmentation("x", 5), TypeError, "expected a function, got 5"),
         (lambda: Augmentation("x", None, (1, 2, 3)), ValueError, "the weakest and the strongest"),
     ],
@@ -288,7 +385,9 @@ def test_wrong_arguments_of_all(function, arguments, error, text):
         function(none if "keyed_by" not in arguments else images(), **arguments)
 
 
-@pytest.mark.parametrize("documented", [avida.rand_augment, avida.trivial_augment, Policy], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "documented", [avida.rand_augment, avida.trivial_augment, SubPolicies], ids=lambda f: f.__name__
+)
 def test_signatures_are_short(documented):
     assert len(str(inspect.signature(documented))) < 700
     assert "Augmentation(" not in str(inspect.signature(documented))

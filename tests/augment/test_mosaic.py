@@ -166,7 +166,11 @@ def test_keyed_by_samples():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: avida.mosaic(np.zeros((4, 5, 5, 3)), output_size=8), TypeError, "a Batch of images, got ndarray"),
+        (
+            lambda: avida.mosaic(np.zeros((4, 5, 5, 3)), output_size=8),
+            TypeError,
+            "a Batch of images or a Scene, got ndarray",
+        ),
         (
             lambda: avida.mosaic(images(), output_size=(8, 8, 8)),
             ValueError,

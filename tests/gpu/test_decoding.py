@@ -53,6 +53,15 @@ def test_whole_images(kind):
     check(ndd.decoders.image, FILES[kind])
 
 
+def test_large_batches(is_fake):
+    drawn = np.tile(picture(410, 410, 1)[..., 0], (10, 10))
+    number = 2 if is_fake else 17  # so many that a GPU decodes them in three parts
+    files = ndd.batch([encoded(np.roll(drawn, 7 * i, 1), "JPEG", quality=30) for i in range(number)])
+    got, expected = (ndd.decoders.image(files, device=device, output_type="GRAY") for device in ("gpu", "cpu"))
+    for a, b in zip(got.cpu(), expected, strict=True):
+        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+
+
 @pytest.mark.parametrize("output", ["BGR", "GRAY", "YCbCr", "ANY_DATA"])
 def test_colours(output):
     files = FILES["4:2:0"] + FILES["PNG"] if output == "ANY_DATA" else FILES["mixed"]

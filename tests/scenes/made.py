@@ -1,9 +1,13 @@
 """Random scenes: objects that are drawn as masks and as blobs, so that pixels tell where annotations have to be."""
 
+import os
+
 import numpy as np
 
 import avida
 
+SEEDS = range(int(os.environ.get("AVIDA_SCENES", "20")) // 5)
+"""Of scenes of five images: AVIDA_SCENES=200 for all, which takes minutes."""
 COUNTS = [3, 0, 2, 1, 5]
 SIZES = [(60, 80), (40, 40), (71, 53), (33, 90), (64, 64)]
 KINDS = 4  # of labels
@@ -35,7 +39,8 @@ def scene(seed=0, layout="HWC", dtype=np.uint8, **others):
         masks.append(drawn(boxes[-1], height, width))
         points.append(np.concatenate([rng.uniform(0, (width, height), (count, 3, 2)), np.full((count, 3, 1), 2)], -1))
         labels.append(rng.integers(0, KINDS, count).astype(np.int32))
-    images = [image.transpose(2, 0, 1) if layout == "CHW" else image for image in images]
+    images = [image.transpose(2, 0, 1) if "CHW" in layout else image for image in images]
+    images = [np.stack([image, image]) if "F" in layout else image for image in images]
     given = {
         "mask": avida.as_batch([np.minimum(mask.sum(axis=0), 255).astype(np.uint8) for mask in masks], layout="HW"),
         "boxes": [each.astype(np.float32) for each in boxes],

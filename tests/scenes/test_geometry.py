@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import avida
-from avida._scenes.operators import CHANGES_PIXELS
-from tests.scenes.made import arrays, extents, scene
+from avida._scenes.operators import BENDS, CHANGES_PIXELS, DRAWS
+from tests.scenes.made import SEEDS, arrays, extents, scene
 
 PERSPECTIVE = [[1, 0.1, 2], [-0.05, 1.1, 1], [0.001, 0.0005, 1]]
 MATRIX = [0.9, 0.2, -3, -0.1, 1.1, 2]
@@ -36,7 +36,23 @@ EXACT = [
     ),
     ("experimental.warp_perspective", {"matrix": np.float32(PERSPECTIVE)}, 2),
     ("experimental.warp_perspective", {"matrix": np.float32(PERSPECTIVE), "pixel_origin": "center"}, 2),
+    ("augment.affine", {"angle": 20, "scale": 0.8, "shear": [5, -3], "translate": [4, -2]}, 2),
+    ("augment.affine", {"angle": -100, "scale": [1.2, 0.7], "size": 64, "rel_translate": [0.1, 0.05]}, 2),
+    ("augment.perspective", {"distortion": 0.4}, 2),
+    ("augment.perspective", {"corners": [0.1, 0.05, 0.95, 0, 0.8, 0.9, 0, 1]}, 2),
+    ("augment.rotate", {"angle": 13, "fill_value": 0}, 2),
+    ("augment.shear_x", {"factor": 0.2, "fill_value": 0}, 2),
+    ("augment.shear_y", {"factor": -0.1, "fill_value": 0}, 2),
+    ("augment.translate", {"x": 4, "y": -7, "fill_value": 0}, 1),
+    ("augment.elastic", {"alpha": 40, "sigma": 6}, 2),
+    ("augment.grid_distortion", {"limit": 0.4}, 2),
+    ("augment.optical_distortion", {"k": 0.4}, 2),
+    ("augment.optical_distortion", {"k": -0.3}, 2),
+    ("water", {"ampl_x": 3, "ampl_y": 2, "freq_x": 0.1, "freq_y": 0.1}, 2),
+    ("sphere", {}, 2),
+    ("jitter", {"nDegree": 2}, 2),
 ]
+ROWS = ("boxes", "masks", "keypoints", "labels", "rotated")
 IDS = [f"{name}-{i}" for i, (name, _, _) in enumerate(EXACT)]
 
 
@@ -50,14 +66,25 @@ def moved(name, arguments, made):
     return operator(name)(made, **arguments)
 
 
-@pytest.mark.parametrize(("name", "arguments", "near"), EXACT, ids=IDS)
-@pytest.mark.parametrize("layout", ["HWC", "CHW"])
-def test_a_box_has_the_extents_of_its_mask(name, arguments, near, layout):
-    if layout == "CHW" and name in ("rotate", "warp_affine", "paste"):
-        pytest.skip("takes channels-last only")
-    for seed in range(4):
-        made = moved(name, arguments, scene(seed, layout))
+FORMS = [("HWC", np.uint8), ("CHW", np.float32), ("FHWC", np.uint16), ("FCHW", np.uint8)]
+
+
+IN_FORMS = [
+    pytest.param(*case, *form, id=f"{key}-{form[0]}")
+    for case, key in zip(EXACT, IDS, strict=True)
+    for form in FORMS
+    if case[0] != "paste" or form[0] == "HWC"  # which takes no others
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "near", "layout", "dtype"), IN_FORMS)
+def test_a_box_has_the_extents_of_its_mask(name, arguments, near, layout, dtype):
+    if name == "crop_mirror_normalize" and "F" in layout:
+        arguments = {**arguments, "output_layout": "FCHW"}
+    for seed in SEEDS if layout == "HWC" else [0]:
+        made = moved(name, arguments, scene(seed, layout, dtype)).evaluate()
         clean = made.clean()
+        assert {len(set(map(len, rows))) for rows in zip(*(arrays(made.fields[n]) for n in ROWS), strict=True)} == {1}
         for masks, boxes in zip(arrays(clean.masks), arrays(clean.boxes), strict=True):
             assert len(masks) == len(boxes)
             for mask, box in zip(masks, boxes, strict=True):
@@ -67,15 +94,21 @@ def test_a_box_has_the_extents_of_its_mask(name, arguments, near, layout):
                     assert np.min(box[2:] - box[:2]) <= near
 
 
-@pytest.mark.parametrize(("name", "arguments", "near"), EXACT, ids=IDS)
+STEADY = [pytest.param(*case, id=key) for case, key in zip(EXACT, IDS, strict=True) if case[0] != "sphere"]
+
+
+@pytest.mark.parametrize(("name", "arguments", "near"), STEADY)  # a sphere has no blob whose middle stays its middle
 def test_points_go_where_their_pixels_go(name, arguments, near):
-    """A blob of 7 pixels around each point, drawn into an image of its own."""
+    """A blob around each point, drawn into an image of its own: smaller ones where lines are bent."""
+    radius = 1 if name in BENDS else 3
+    if name in ("water", "sphere", "jitter"):
+        arguments = {**arguments, "interp_type": 1}
     rng = np.random.default_rng(0)
-    places = rng.integers(20, 45, (8, 2))
-    images = np.zeros((8, 64, 72, 3), np.float32)
+    places = rng.integers(20, 45, (2 * len(SEEDS), 2))
+    images = np.zeros((len(places), 64, 72, 3), np.float32)
     for image, (x, y) in zip(images, places, strict=True):
-        image[y - 3 : y + 4, x - 3 : x + 4] = 1
-    points = (places + 0.5).astype(np.float32).reshape(8, 1, 1, 2)
+        image[y - radius : y + radius + 1, x - radius : x + radius + 1] = 1
+    points = (places + 0.5).astype(np.float32).reshape(-1, 1, 1, 2)
     images = [np.pad(image, ((20, 20), (20, 20), (0, 0))) for image in images]
     if name == "pad":
         arguments = {"fill_value": 0, "align": 16}
@@ -88,7 +121,7 @@ def test_points_go_where_their_pixels_go(name, arguments, near):
         weights = image[0] if height_axis else image[..., 0]
         height, width = weights.shape
         x, y = point.reshape(2)
-        if not (16 < x < width - 16 and 16 < y < height - 16) or weights.sum() < 20:
+        if not (16 < x < width - 16 and 16 < y < height - 16) or weights.sum() < radius**2 * 2:
             continue  # the blob is cut off
         rows, columns = np.indices(weights.shape) + 0.5
         centre = (weights * columns).sum() / weights.sum(), (weights * rows).sum() / weights.sum()
@@ -96,8 +129,14 @@ def test_points_go_where_their_pixels_go(name, arguments, near):
 
 
 @pytest.mark.parametrize(("name", "arguments", "near"), EXACT, ids=IDS)
-def test_label_map_and_masks_are_one(name, arguments, near):
-    made = moved(name, arguments, scene(3))
+@pytest.mark.parametrize("keyed", [False, True])
+def test_label_map_and_masks_are_one(name, arguments, near, keyed):
+    before = scene(3)
+    if keyed and name in DRAWS:
+        reader = avida.ExternalSource([np.asarray(image) for image in before.image], layout="HWC", cycle=False)
+        (pictures,) = next(iter(reader.next_epoch(batch_size=5)))
+        before, arguments = before.replace(image=pictures), {**arguments, "keyed_by": pictures}
+    made = moved(name, arguments, before)
     for mask, masks, image in zip(arrays(made.mask), arrays(made.masks), arrays(made.image), strict=True):
         np.testing.assert_array_equal(mask, masks.sum(axis=0))
         assert mask.shape in (image.shape[:2], image.shape[1:])
@@ -110,7 +149,84 @@ def test_the_image_is_that_of_the_operator(name, arguments, near):
         np.testing.assert_array_equal(np.asarray(ours), np.asarray(plain))
 
 
-@pytest.mark.parametrize(("name", "arguments", "near"), EXACT, ids=IDS)
+BENT = [
+    pytest.param(name, arguments, id=key) for (name, arguments, _), key in zip(EXACT, IDS, strict=True) if name in BENDS
+]
+
+
+def at(image, x, y):
+    """The values of an image between the centres of its pixels."""
+    x, y = x - 0.5, y - 0.5
+    i, j = int(y), int(x)
+    return sum(
+        image[i + di, j + dj] * (y - i if di else 1 - y + i) * (x - j if dj else 1 - x + j)
+        for di in (0, 1)
+        for dj in (0, 1)
+    )
+
+
+@pytest.mark.parametrize("layout", ["HWC", "CHW"])
+@pytest.mark.parametrize(("name", "arguments"), BENT)
+def test_bent_points_lie_where_the_image_shows_them(name, arguments, layout):
+    """The image has positions for colours: those that a point finds are its own from before."""
+    rows, columns = np.indices((60, 80), np.float32) + 0.5
+    image = np.stack([columns, rows], -1)
+    if name in ("water", "sphere"):
+        arguments = {**arguments, "interp_type": 1}
+    points = np.random.default_rng(0).uniform((15, 15), (65, 45), (1, 50, 2)).astype(np.float32)
+    batch = avida.as_batch([image if layout == "HWC" else image.transpose(2, 0, 1)], layout=layout)
+    made = moved(name, arguments, avida.Scene(batch, keypoints=[points]))
+    shown = np.asarray(made.image.tensors[0])
+    shown = shown if layout == "HWC" else shown.transpose(1, 2, 0)
+    found = [at(shown, x, y) for x, y in np.asarray(made.keypoints.tensors[0])[0]]
+    assert np.abs(found - points[0]).max() < 0.02
+
+
+def test_remap_moves_all():
+    rows, columns = np.indices((50, 70), np.float32)
+    x, y = 79 - columns * 0.9 + 2 * np.sin(rows / 9), rows * 0.8 + 4
+    for form in (scene(2), scene(2, "CHW")):
+        plain = avida.resize(form, size=[60, 80])
+        made = avida.experimental.remap(plain, x, y, pixel_origin="center").clean()
+        assert made.image.shape[0] in ((50, 70, 3), (3, 50, 70))
+        for masks, boxes in zip(arrays(made.masks), arrays(made.boxes), strict=True):
+            for mask, box in zip(masks, boxes, strict=True):
+                assert (found := extents(mask)) is None or np.abs(found - box).max() <= 2
+    marked = avida.Scene(np.zeros((8, 8, 3), np.uint8), mask=np.ones((8, 8), np.uint8), ignore=255)
+    moved = avida.experimental.remap(marked, *np.float32(np.meshgrid(range(-4, 4), range(8))))
+    assert set(np.unique(np.asarray(moved.mask))) == {1, 255}
+    assert np.isnan(np.asarray(moved.matrix)).all()
+    video = avida.Scene(avida.as_batch(np.zeros((1, 2, 8, 8, 1), np.uint8), layout="FHWC"), boxes=[[[0, 0, 1, 1]]])
+    maps = avida.as_batch(np.zeros((1, 2, 8, 8), np.float32), layout="FHW")
+    with pytest.raises(RuntimeError, match="expected one map for all frames of a Scene"):
+        avida.experimental.remap(video, maps, maps).evaluate()
+
+
+def test_positions_behind_the_horizon_are_not_mirrored():
+    """The right half of the image lies behind the horizon at x = 50."""
+    made = avida.Scene(
+        np.zeros((40, 90, 3), np.uint8),
+        boxes=[[10, 10, 20, 20], [30, 10, 80, 20], [60, 10, 80, 20]],
+        keypoints=[[[20, 20, 2]], [[49, 20, 2]], [[80, 20, 2]]],
+        rotated=[[15, 15, 10, 10, 0], [15, 15, 10, 10, 0], [70, 15, 10, 10, 0]],
+    )
+    matrix = np.float32([[1, 0, 0], [0, 1, 0], [-0.02, 0, 1]])
+    made = avida.experimental.warp_perspective(made, matrix=matrix, inverse_map=False)
+    boxes, points = np.asarray(made.boxes), np.asarray(made.keypoints)
+    np.testing.assert_allclose(boxes[0], [12.5, 12.5, 100 / 3, 100 / 3], rtol=1e-5)
+    assert boxes[1][0] == pytest.approx(75)
+    assert boxes[1][2] > 1000
+    np.testing.assert_allclose(points[0, 0], [100 / 3, 100 / 3, 2], rtol=1e-5)
+    assert np.abs(points[2, 0, :2]).max() > 1e6
+    np.testing.assert_allclose(np.asarray(made.clean().boxes), [boxes[0], [75, 25, 90, 40]], rtol=1e-4)
+    assert made.clean(min_visible=0.1).boxes.shape == (1, 4)
+    assert np.abs(np.asarray(made.rotated)[2, :2]).max() > 1e6
+
+
+MATRICES = [pytest.param(*case, id=key) for case, key in zip(EXACT, IDS, strict=True) if case[0] not in BENDS]
+
+
+@pytest.mark.parametrize(("name", "arguments", "near"), MATRICES)
 def test_the_matrix_leads_back(name, arguments, near):
     before = scene(2)
     made = moved(name, arguments, before)
@@ -137,6 +253,7 @@ def corners_of(box):
         ("crop", {"crop": [30, 30]}),
         ("letterbox", {"size": 100}),
         ("resize", {"resize_longer": 200}),
+        ("augment.affine", {"angle": 77, "scale": 1.3, "translate": [3, 4]}),
     ],
 )
 def test_rotated_boxes(name, arguments):
@@ -227,6 +344,32 @@ def test_one_pixel_and_no_objects():
     assert [np.asarray(value).shape[0] for value in empty.fields.values()] == [0, 0, 0]
 
 
+@pytest.mark.parametrize(("name", "arguments", "near"), EXACT, ids=IDS)
+def test_images_of_one_pixel(name, arguments, near):
+    """With an object that fills it, and with none."""
+    if name in ("crop", "crop_mirror_normalize"):
+        arguments = {**arguments, "out_of_bounds_policy": "pad"}
+    images = avida.as_batch(np.full((2, 1, 1, 3), 9, np.uint8), layout="HWC")
+    made = moved(
+        name,
+        arguments,
+        avida.Scene(
+            images,
+            boxes=[[[0, 0, 1, 1]], []],
+            rotated=[[[0.5, 0.5, 1, 1, 0]], []],
+            masks=[np.ones((1, 1, 1), np.uint8), []],
+            keypoints=[[[[0.5, 0.5, 2]]], []],
+            mask=np.ones((2, 1, 1), np.uint8),
+            labels=[[4], []],
+        ),
+    )
+    for field in ROWS:
+        assert [len(rows) for rows in arrays(made.fields[field])] == [1, 0]
+        assert np.isfinite(arrays(made.fields[field])[0]).all()
+    for field in ROWS:
+        assert len(arrays(made.clean(min_visible=0.01).fields[field])[1]) == 0
+
+
 def test_sequences_and_other_types():
     frames = np.zeros((2, 3, 20, 30, 1), np.uint16)
     made = avida.Scene(avida.as_batch(frames, layout="FHWC"), boxes=[[[1, 2, 3, 4]]] * 2)
@@ -256,7 +399,7 @@ def test_augmentations_of_colours_take_scenes(name):
 
 
 def test_what_cannot_know_refuses():
-    for refused in (avida.water, avida.sphere, avida.transpose, avida.reductions.sum, avida.one_hot):
+    for refused in (avida.transpose, avida.reductions.sum, avida.one_hot):
         with pytest.raises(TypeError, match=r"does not know what becomes of masks, boxes and points; use scene\.image"):
             refused(scene())
     with pytest.raises(TypeError, match="expected one Scene, as the first input"):

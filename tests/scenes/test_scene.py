@@ -84,7 +84,7 @@ def test_what_is_wrong_at_the_call(images):
         avida.Scene(images, boxes=[[[0, 0, 1, 1]]])
     with pytest.raises(TypeError, match="the image is a Batch, boxes is a single sample"):
         avida.Scene(images, boxes=avida.as_tensor(np.zeros((1, 4))))
-    with pytest.raises(TypeError, match="polygons and run lengths have to be drawn first"):
+    with pytest.raises(TypeError, match="run lengths of each object in masks, got two axes of f64"):
         avida.Scene(images, masks=[np.zeros((1, 8)), np.zeros((1, 8))])
     with pytest.raises(ValueError, match="this Scene has no boxes"):
         avida.Scene(images).boxes_as("xywh")

@@ -75,9 +75,12 @@ def below() -> dict[str, list[str]]:
     """Pages that are reached from another one, by that page."""
     named = {page for pages in sections().values() for page in pages}
     others = [name.removesuffix(".md") for name in sorted(tracked("*.md")) if name != "README.md"]
-    recipes = [page for page in others if page.startswith("docs/recipes/") and page not in named]
-    folders = [page for page in others if page not in named and page not in recipes]
-    return {"docs/recipes/README": [page.removeprefix("docs/recipes/") for page in recipes], "ARCHITECTURE": folders}
+    found = {}
+    for folder in ("docs/coming-from", "docs/recipes"):
+        inside = [page for page in others if page.startswith(f"{folder}/") and page not in named]
+        found[f"{folder}/README"] = [page.removeprefix(f"{folder}/") for page in inside]
+        named.update(inside)
+    return found | {"ARCHITECTURE": [page for page in others if page not in named]}
 
 
 class Page(html.parser.HTMLParser):

@@ -50,6 +50,7 @@ MODULES = {
     "avida.decoders": "Decoders: headers and the cache",
     "avida.storage": "Stores and caches",
     "avida.augment": "Augmentation",
+    "avida.augment.presets": "Presets",
     "avida.random": "Random generators",
     "avida.checkpoint": "Checkpoints",
     "avida.distributed": "Processes of a run",

@@ -1,6 +1,7 @@
 #include "loops/decoding/decode_on_gpu.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <utility>
@@ -166,7 +167,7 @@ class Batch {
       : run_(run),
         stream_(stream),
         gpu_(Gpu::at(stream.device)),
-        own_(gpu_.create_stream()),
+        own_{gpu_.create_stream(), gpu_.create_stream()},
         pictures_(pictures),
         out_(out),
         errors_(pictures.size()) {}
@@ -217,7 +218,7 @@ class Batch {
     std::atomic<size_t> next = 0;
     const auto threads = std::min<int64_t>(run_.pool.threads(), std::ssize(jobs));
     run_.pool.parallel_for(threads, [&](int64_t) {
-      Basket basket(gpu_, own_->handle);
+      Basket basket(gpu_, own().handle);
       for (size_t k; (k = next++) < jobs.size();) {
         if (jobs[k].chunk != kWhole) {
           copy(*pictures_[jobs[k].picture], jobs[k].chunk, basket);
@@ -278,15 +279,16 @@ class Batch {
 
   // Queues the kernels for files that have been copied.
   void decode_there(const std::vector<int>& which) {
-    free_planes();
+    if (queued_.size() >= own_.size()) free_planes(queued_.size() - own_.size());
+    const GpuStream& own = this->own();
     Queued& queued = queued_.emplace_back();
     for (int i : which) {
       const bool added = pictures_[i]->add_to(queued.files);
       (added ? queued.pictures : failed_).push_back(i);
     }
     if (queued.pictures.empty()) return queued_.pop_back();
-    queued.files.decode(gpu_, *own_);
-    gpu_.wait(stream_.handle, own_->handle);
+    queued.files.decode(gpu_, own);
+    gpu_.wait(stream_.handle, own.handle);
     launch_on_gpu(stream_, [&](Launches& launches) {
       for (size_t k = 0; k < queued.pictures.size(); k++) {
         const int i = queued.pictures[k];
@@ -300,22 +302,25 @@ class Batch {
     }
   }
 
+  // The stream of the files that are queued next, or were queued as number k.
+  const GpuStream& own(size_t k) const { return *own_[k % own_.size()]; }
+  const GpuStream& own() const { return own(queued_.size()); }
+
   // Before their memory is used again, the pixels have to be made.
-  void free_planes() {
-    if (queued_.empty()) return;
-    gpu_.wait(own_->handle, stream_.handle);
-    queued_.back().files.free_planes();
+  void free_planes(size_t k) {
+    gpu_.wait(own(k).handle, stream_.handle);
+    queued_[k].files.free_planes();
   }
 
   // The files that kernels found broken or unusual: whatever they wrote is overwritten.
   void decode_failed() {
-    for (const Queued& queued : queued_) {
-      const std::vector<int> failed = queued.files.failed(gpu_, *own_);
+    for (size_t n = 0; n < queued_.size(); n++) {
+      const std::vector<int> failed = queued_[n].files.failed(gpu_, own(n));
       for (size_t k = 0; k < failed.size(); k++)
-        if (failed[k]) failed_.push_back(queued.pictures[k]);
+        if (failed[k]) failed_.push_back(queued_[n].pictures[k]);
       decodes.fetch_add(std::ranges::count(failed, 0), std::memory_order_relaxed);
     }
-    free_planes();
+    for (size_t n = queued_.size() - std::min(queued_.size(), own_.size()); n < queued_.size(); n++) free_planes(n);
     run_.pool.parallel_for(std::ssize(failed_), [&](int64_t k) { decode_here(failed_[k]); });
   }
 
@@ -327,7 +332,8 @@ class Batch {
   const Run& run_;
   const GpuStream& stream_;
   Gpu& gpu_;
-  const std::shared_ptr<GpuStream> own_;  // so that waiting for it does not wait for what others have queued
+  // So that waiting for them does not wait for what others have queued, and that neighbours overlap.
+  const std::array<std::shared_ptr<GpuStream>, 2> own_;
   Pictures& pictures_;
   Data& out_;
   std::vector<std::exception_ptr> errors_;

@@ -323,7 +323,7 @@ struct JpegColors {
       AVIDA_UNROLL
       for (int k = 0; k < 3 * kPixels / 4; k++)
         words[k] = saturated_bytes(channels[4 * k], channels[4 * k + 1], channels[4 * k + 2], channels[4 * k + 3]);
-      store_bytes_between(out, words, 3 * begin, 3 * end);
+      store_bytes_together(out, words, 3 * begin, 3 * end);
     }
   }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ops/augment/warped.h"
+#include "ops/geometry/warp_moves.h"
 #include "ops/geometry/warp_perspective.h"
 
 namespace avida::ops {
@@ -37,8 +38,10 @@ class AffineParameters {
 
   Shape shape() const { return out_; }
 
+  AnyAffine map(const Sample<AffineArgs>&) const { return back(); }
+
   // From the centre of the output to that of the input.
-  AnyAffine map(const Sample<AffineArgs>&) const {
+  Affine<2> back() const {
     const auto scale = both("scale", args_.scale, 1, true), shear = both("shear", args_.shear, 0, false);
     const auto pixels = both("translate", args_.translate, 0, false),
                shares = both("rel_translate", args_.rel_translate, 0, false);
@@ -48,15 +51,15 @@ class AffineParameters {
     const double a = std::cos(turn - y) / std::cos(y), c = std::sin(turn - y) / std::cos(y);
     const double forward[2][2] = {{a * scale[0], (-a * std::tan(x) - std::sin(turn)) * scale[1]},
                                   {c * scale[0], (-c * std::tan(x) + std::cos(turn)) * scale[1]}};
-    double back[2][2];
-    invert(forward, back);
+    double inverse[2][2];
+    invert(forward, inverse);
     Affine<2> map;
     for (int r = 0; r < 2; r++) {
       double shift = 0.5 * static_cast<double>(extent_of(in_, "WH"[r]));
       for (int k = 0; k < 2; k++) {
         const auto extent = static_cast<double>(extent_of({nullptr, out_, in_.dtype, in_.layout}, "WH"[k]));
-        shift -= back[r][k] * (0.5 * extent + pixels[k] + shares[k] * extent);
-        map.m[r][k] = static_cast<float>(back[r][k]);
+        shift -= inverse[r][k] * (0.5 * extent + pixels[k] + shares[k] * extent);
+        map.m[r][k] = static_cast<float>(inverse[r][k]);
       }
       map.m[r][2] = static_cast<float>(shift);
     }
@@ -123,6 +126,12 @@ class PerspectiveParameters {
   Perspective map_;
 };
 
+Moves affine_moves(const Sample<AffineArgs>& sample) { return moves_of(AffineParameters(sample).back()); }
+
+Moves perspective_moves(const Sample<PerspectiveByCornersArgs>& sample) {
+  return moves_of(PerspectiveParameters(sample).map(sample), sample.in[0]);
+}
+
 }  // namespace
 
 AVIDA_OP_IN(augment, affine, AffineArgs) {
@@ -140,6 +149,8 @@ AVIDA_OP_IN(augment, affine, AffineArgs) {
       .example("avida.augment.affine(image, scale=0.8, angle=20, shear=10)");
 }
 
+AVIDA_MOVES_IN(augment, affine, AffineArgs, affine_moves)
+
 AVIDA_OP_IN(augment, perspective, PerspectiveByCornersArgs) {
   using Args = PerspectiveByCornersArgs;
   warps<PerspectiveParameters>(op)
@@ -151,5 +162,7 @@ AVIDA_OP_IN(augment, perspective, PerspectiveByCornersArgs) {
       .random()
       .example("avida.augment.perspective(image, distortion=0.5)");
 }
+
+AVIDA_MOVES_IN(augment, perspective, PerspectiveByCornersArgs, perspective_moves)
 
 }  // namespace avida::ops

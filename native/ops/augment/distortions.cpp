@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ops/augment/warped.h"
+#include "ops/scenes/bends.h"
 
 namespace avida::ops {
 namespace {
@@ -126,6 +127,8 @@ AVIDA_OP_IN(augment, elastic, ElasticArgs) {
       .example("avida.augment.elastic(image, alpha=300, sigma=10)");
 }
 
+AVIDA_BENDS_IN(augment, elastic, ElasticArgs, ElasticParameters)
+
 AVIDA_OP_IN(augment, grid_distortion, GridDistortionArgs) {
   using Args = GridDistortionArgs;
   warps<GridDistortionParameters>(op)
@@ -138,11 +141,15 @@ AVIDA_OP_IN(augment, grid_distortion, GridDistortionArgs) {
       .example("avida.augment.grid_distortion(image, limit=0.6)");
 }
 
+AVIDA_BENDS_IN(augment, grid_distortion, GridDistortionArgs, GridDistortionParameters)
+
 AVIDA_OP_IN(augment, optical_distortion, OpticalDistortionArgs) {
   warps<OpticalDistortionParameters>(op)
       .doc("Distorts images as a lens does: barrels for k above 0, cushions below.")
       .arg("k", &OpticalDistortionArgs::k, "Both coefficients of the lens, in units of width and height.")
       .example("avida.augment.optical_distortion(image, k=0.8)");
 }
+
+AVIDA_BENDS_IN(augment, optical_distortion, OpticalDistortionArgs, OpticalDistortionParameters)
 
 }  // namespace avida::ops

@@ -28,7 +28,7 @@ struct Displacement {
         moves(sample.args.mask) {}
 
   Shape shape() const { return in; }
-  int64_t rows() const { return moves ? in[0] : copy.rows(); }
+  int64_t rows(const Sample<Args>& sample) const { return moves ? WarpSample::rows(sample.out[0]) : copy.rows(); }
   void run(const Sample<Args>& sample) const {
     if (moves)
       WarpSample(sample, options).run(map);
@@ -39,7 +39,7 @@ struct Displacement {
 
 template <auto map_of, class Args>
 Op<Args>& displaces(Op<Args>& op) {
-  return op.input("input", "The images.", {"HWC"})
+  return op.input("input", "The images.", {"HWC", "FHWC", "CHW", "FCHW"})
       .arg("fill_value", &Args::fill_value, "What to put where the input has nothing.", fixed | takes_nan)
       .arg("interp_type", &Args::interp_type, "Nearest or linear interpolation.", fixed)
       .arg("mask", &Args::mask, "0: the sample stays as it is.")

@@ -1,6 +1,7 @@
 #include "ops/geometry/jitter.h"
 
 #include "ops/geometry/displace.h"
+#include "ops/scenes/moves.h"
 
 namespace avida::ops {
 namespace {
@@ -13,7 +14,7 @@ struct JitterArgs : DisplaceArgs {
 
 AVIDA_OP(jitter, JitterArgs) {
   constexpr auto map = [](const Sample<JitterArgs>& sample) {
-    return Jitter{sample.random, sample.in[0].shape[1], static_cast<float>(sample.args.nDegree)};
+    return Jitter{sample.random, extent_of(sample.in[0], 0), static_cast<float>(sample.args.nDegree)};
   };
   displaces<map>(op)
       .doc("Moves every pixel by a small random amount.")
@@ -21,5 +22,8 @@ AVIDA_OP(jitter, JitterArgs) {
       .example("avida.jitter(image, nDegree=4)")
       .random();
 }
+
+// On the average, positions stay where they are.
+AVIDA_MOVES(jitter, JitterArgs, [](const Sample<JitterArgs>&) { return Moves(); })
 
 }  // namespace avida::ops

@@ -2,6 +2,7 @@
 
 #include "loops/warping/warp.h"
 #include "ops/geometry/pixel_origin.h"
+#include "ops/scenes/bends.h"
 
 namespace avida::ops {
 namespace {
@@ -49,13 +50,18 @@ struct Remapping {
     };
     WarpSample(sample, {interpolation, Border::fill, {0}}).run_planes(map_of);
   }
+  // The one of all frames.
+  Remap map(const Sample<RemapArgs>&) const {
+    if (map_step) refuse("expected one map for all frames of a Scene, got one for each");
+    return {x.as<const float>(), y.as<const float>(), width, origin};
+  }
 };
 
 }  // namespace
 
 AVIDA_OP_IN(experimental, remap, RemapArgs) {
   op.doc("Takes each pixel of the output from the position that two maps give for it. Positions outside give 0.")
-      .input("input", "The images.", {"HWC", "FHWC"})
+      .input("input", "The images.", {"HWC", "FHWC", "CHW", "FCHW"})
       .input("mapx", "x for each pixel of the output, float32.", {"HWC", "HW", "FHWC", "FHW"})
       .input("mapy", "y for each pixel of the output, float32.", {"HWC", "HW", "FHWC", "FHW"})
       .arg("interp", &RemapArgs::interp, "Nearest or linear interpolation.", fixed)
@@ -71,5 +77,7 @@ AVIDA_OP_IN(experimental, remap, RemapArgs) {
       .each_sample<Remapping>()
       .cost(8);
 }
+
+AVIDA_BENDS_IN(experimental, remap, RemapArgs, Remapping)
 
 }  // namespace avida::ops

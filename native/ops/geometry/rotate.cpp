@@ -92,7 +92,7 @@ Moves rotate_moves(const Sample<RotateArgs>& sample) {
 AVIDA_OP(rotate, RotateArgs) {
   using Args = RotateArgs;
   op.doc("Rotates images counter-clockwise or volumes around an axis, about their centre.")
-      .input("input", "The images or volumes.", {"HWC", "FHWC", "DHWC", "FDHWC"})
+      .input("input", "The images or volumes.", {"HWC", "FHWC", "DHWC", "FDHWC", "CHW", "FCHW"})
       .arg("angle", &Args::angle, "The angle in degrees.", required)
       .arg("axis", &Args::axis, "The axis (x, y, z) to rotate volumes around, of any length.")
       .arg("keep_size", &Args::keep_size, "Keep the input's size, rather than show all of it.", fixed)

@@ -42,7 +42,7 @@ AVIDA_OP(warp_affine, WarpAffineArgs) {
   op.doc(
         "Applies an affine transform to images or volumes. The pixel at (x, y) of the output is taken from "
         "matrix * (x, y, 1) of the input. (0, 0) is the outer corner of the first pixel.")
-      .input("data", "The images or volumes.", {"HWC", "FHWC", "DHWC", "FDHWC"})
+      .input("data", "The images or volumes.", {"HWC", "FHWC", "DHWC", "FDHWC", "CHW", "FCHW"})
       .optional_input("mtx", "The matrix for each sample, instead of the argument.")
       .on_host()
       .arg("inverse_map", &Args::inverse_map,

@@ -48,13 +48,7 @@ struct PerspectiveWarp {
 };
 
 Moves perspective_moves(const Sample<PerspectiveArgs>& sample) {
-  const Perspective map = PerspectiveWarp(sample).map;
-  Moves centred, from;
-  for (int i = 0; i < 9; i++) from.m[i / 3][i % 3] = map.m[i / 3][i % 3];
-  for (int axis : {0, 1}) centred.shift(axis, -map.origin);
-  from = product(from, centred);
-  for (int axis : {0, 1}) from.shift(axis, map.origin);
-  return inverse_of(from);
+  return moves_of(PerspectiveWarp(sample).map, sample.in[0]);
 }
 
 }  // namespace

@@ -39,6 +39,35 @@ void check_extents(const SampleView& image, const Shape& extents, const std::str
     refuse("expected \"", name, "\" of the image's size, ", wanted, ", got ", extents, " as height and width");
 }
 
+void check_runs(const SampleView& image, const SampleView& rows) {
+  for (int64_t i = 0; i < rows.shape[0]; i++) {
+    const uint32_t* row = rows.as<uint32_t>() + i * rows.shape[1];
+    check_extents(image, {row[0], row[1]}, "masks");
+    int64_t pixels = 0;
+    for (int64_t k = 2; k < rows.shape[1]; k++) pixels += row[k];
+    if (pixels != static_cast<int64_t>(row[0]) * row[1])
+      refuse("expected run lengths of all pixels in \"masks\", got ", pixels, " pixels in row ", i);
+  }
+}
+
+void check_masks_of(const SampleView& image, const SampleView& field) {
+  const Shape& shape = field.shape;
+  if (field.dtype == DType::uint32) {
+    if (shape.size() != 2 || shape[1] < 2)
+      refuse("expected height, width and run lengths for each object in \"masks\", got the shape ", shape);
+    check_runs(image, field);
+  } else if (shape.size() != 3) {
+    refuse("expected a mask for each object in \"masks\", N x H x W, got the shape ", shape);
+  } else if (field.dtype == DType::float32) {
+    if (shape[2] != 2) refuse("expected x and y of the corners of polygons in \"masks\", got the shape ", shape);
+    for (int64_t i = 0; i < field.elements(); i++)
+      if (const float number = field.as<float>()[i]; std::fabs(number) >= kFarthest)
+        refuse("expected pixels below 2^24 in \"masks\", got ", number, " in row ", i * shape[0] / field.elements());
+  } else {
+    check_extents(image, {shape[1], shape[2]}, "masks");
+  }
+}
+
 void check_field(const SampleView& image, const SampleView& field, const std::string& name) {
   const Shape& shape = field.shape;
   auto rows_of = [&](int64_t numbers, const char* text) {
@@ -53,10 +82,7 @@ void check_field(const SampleView& image, const SampleView& field, const std::st
       refuse("expected x, y and perhaps visibility of points for each object in \"keypoints\", got the shape ", shape);
     check_pixels(field, 2, name);
   }
-  if (name == "masks") {
-    if (shape.size() != 3) refuse("expected a mask for each object in \"masks\", N x H x W, got the shape ", shape);
-    check_extents(image, {shape[1], shape[2]}, name);
-  }
+  if (name == "masks") check_masks_of(image, field);
   if (name == "mask") {
     const int h = field.layout.find('H') < 0 ? 0 : field.layout.find('H');
     if (shape.size() < h + 2) refuse("expected height and width in \"mask\", got the shape ", shape);

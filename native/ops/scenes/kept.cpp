@@ -2,7 +2,7 @@
 #include <cmath>
 #include <optional>
 
-#include "ops/scenes/annotations.h"
+#include "ops/scenes/object_masks.h"
 
 namespace avida::ops {
 namespace {
@@ -39,44 +39,13 @@ Seen seen_of_box(const Extents& image, const float* box) {
   return seen;
 }
 
-// A convex polygon, cut at the borders of the image one after the other.
-class Polygon {
- public:
-  std::vector<Position> corners;
-
-  template <class Distance>  // positive inside
-  void cut(const Distance& distance) {
-    std::vector<Position> inside;
-    for (size_t i = 0; i < corners.size(); i++) {
-      const Position &a = corners[i], &b = corners[(i + 1) % corners.size()];
-      const double from = distance(a), to = distance(b);
-      if (from >= 0) inside.push_back(a);
-      if ((from >= 0) == (to >= 0)) continue;
-      const double part = from / (from - to);
-      inside.push_back({a.x + part * (b.x - a.x), a.y + part * (b.y - a.y)});
-    }
-    corners = std::move(inside);
-  }
-  double area() const {
-    double sum = 0;
-    for (size_t i = 0; i < corners.size(); i++) {
-      const Position &a = corners[i], &b = corners[(i + 1) % corners.size()];
-      sum += a.x * b.y - b.x * a.y;
-    }
-    return std::fabs(sum) / 2;
-  }
-};
-
 Seen seen_of_rotated(const Extents& image, const float* box) {
   const double angle = box[4] * (M_PI / 180), c = std::cos(angle), s = std::sin(angle);
   Polygon polygon;
   for (auto [x, y] : {std::pair(-0.5, -0.5), {0.5, -0.5}, {0.5, 0.5}, {-0.5, 0.5}})
     polygon.corners.push_back({box[0] + x * box[2] * c + y * box[3] * s, box[1] - x * box[2] * s + y * box[3] * c});
   Seen seen{.whole = static_cast<double>(box[2]) * box[3], .width = box[2], .height = box[3]};
-  polygon.cut([](const Position& at) { return at.x; });
-  polygon.cut([](const Position& at) { return at.y; });
-  polygon.cut([&](const Position& at) { return image.width - at.x; });
-  polygon.cut([&](const Position& at) { return image.height - at.y; });
+  polygon.cut_to(image.width, image.height);
   seen.area = polygon.area();
   return seen;
 }
@@ -94,29 +63,11 @@ Seen seen_of_points(const Extents& image, const SampleView& points, int64_t obje
   return seen;
 }
 
-struct Visible {
-  double pixels = 0;
-  Around around;
-};
-
-Visible visible_of(const SampleView& masks, int64_t object) {
-  const int64_t height = masks.shape[1], width = masks.shape[2];
-  const auto* mask = masks.as<uint8_t>() + object * height * width;
-  Visible visible;
-  for (int64_t i = 0; i < height * width; i++) {
-    if (!mask[i]) continue;
-    visible.pixels++;
-    const auto x = static_cast<double>(i % width), y = static_cast<double>(i / width);
-    visible.around.add({x, y});
-    visible.around.add({x + 1, y + 1});
-  }
-  return visible;
-}
-
-Seen seen_of_mask(const SampleView& masks, int64_t object) {
-  const auto [pixels, around] = visible_of(masks, object);
-  if (pixels == 0) return {};
-  return {pixels, pixels, around.right - around.left, around.bottom - around.top};
+Seen seen_of_mask(const Extents& image, const SampleView& masks, int64_t object) {
+  const Visible visible = ObjectMasks(masks).visible(object, image.width, image.height);
+  if (!(visible.pixels > 0)) return {};
+  const Around& around = visible.around;
+  return {visible.pixels, visible.whole, around.right - around.left, around.bottom - around.top};
 }
 
 class KeptPlan {
@@ -142,7 +93,7 @@ class KeptPlan {
       case 2:
         return seen_of_rotated(image_, rows.as<float>() + 5 * i);
       case 3:
-        return seen_of_mask(rows, i);
+        return seen_of_mask(image_, rows, i);
       default:
         return seen_of_points(image_, rows, i, sample.args);
     }
@@ -163,7 +114,7 @@ struct ClipPlan {
     for (int64_t i = 0; i < rows.shape[0]; i++, in += 4, out += 4) {
       for (int k = 0; k < 4; k++) out[k] = static_cast<float>(k % 2 ? image.inside_y(in[k]) : image.inside_x(in[k]));
       if (masks.data && !std::equal(in, in + 4, out)) {
-        const Visible visible = visible_of(masks, i);
+        const Visible visible = ObjectMasks(masks).visible(i, image.width, image.height);
         if (visible.pixels > 0) visible.around.store(out);
       }
     }
@@ -195,6 +146,7 @@ AVIDA_OP_IN(scenes, kept, KeptArgs) {
       .arg("min_size", &KeptArgs::min_size, "The least width and height of what is visible.")
       .infer([](Infer<KeptArgs>& call) {
         check_extents(call.in[0]);
+        check_masks(call.in[3]);
         Meta& out = call.out[0];
         out.dtype = DType::boolean;
         out.ndim = 1;
@@ -213,6 +165,7 @@ AVIDA_OP_IN(scenes, clip, NoArgs) {
       .infer([](Infer<NoArgs>& call) {
         check_annotations(call.in[0], "annotations");
         check_extents(call.in[1]);
+        check_masks(call.in[2]);
       })
       .on_cpu()
       .each_sample<ClipPlan>();

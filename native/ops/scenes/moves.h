@@ -4,6 +4,7 @@
 //   shape of the image alone, and gives a matrix for each sample.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "core/parts/window.h"
@@ -42,10 +43,21 @@ struct Position {
   double x, y;
 };
 
+constexpr double kBeyond = 0x1p22;  // how far away a position lies that comes to be nowhere
+
+// Below and at 0 behind the horizon of a perspective, where nothing is seen.
+inline double depth_of(const Moves& moves, double x, double y) {
+  return moves.m[2][0] * x + moves.m[2][1] * y + moves.m[2][2];
+}
+
+// Positions behind the horizon, or close to it, come far away into the direction in which they vanish.
 inline Position moved(const Moves& moves, double x, double y) {
-  double to[3];
-  for (int r = 0; r < 3; r++) to[r] = moves.m[r][0] * x + moves.m[r][1] * y + moves.m[r][2];
-  return {to[0] / to[2], to[1] / to[2]};
+  double to[2];
+  for (int r = 0; r < 2; r++) to[r] = moves.m[r][0] * x + moves.m[r][1] * y + moves.m[r][2];
+  const double depth = depth_of(moves, x, y), far = std::max(std::fabs(to[0]), std::fabs(to[1]));
+  if (!(far >= kBeyond * depth)) return {to[0] / depth, to[1] / depth};
+  if (!(far > 0)) return {-kBeyond, -kBeyond};
+  return {to[0] / far * kBeyond, to[1] / far * kBeyond};
 }
 
 // First `first`, then `then`.

@@ -59,7 +59,7 @@ class EpochItems : public Feed {
 
   // Gives it the next epoch, unless another one has got that since `reading` was made.
   void begin(const Reading& prepared, const SourceHandle& source, int depth, bool one_epoch, bool skip_errors,
-             const std::shared_ptr<UserLoop>& loop, int ahead) {
+             const std::shared_ptr<UserLoop>& loop, int ahead, bool grows) {
     if (reading_ || position_->next() != prepared.from()) return;
     auto reading = std::make_shared<Reading>(prepared);
     options_ = {static_cast<int>(reading->batch_size()),
@@ -67,14 +67,15 @@ class EpochItems : public Feed {
                 depth,
                 one_epoch,
                 skip_errors,
-                reading->turns().items};
+                reading->turns().items,
+                grows};
     prefetcher_ = position_->begin(reading, options_);
     if (!prefetcher_ && reading->items() > 0)
       prefetcher_ = std::make_shared<Prefetcher>(source.source, reading->schedule(), reading->first(), options_);
     epoch_ = reading->epoch();
     moves_ = position_->moves();
     reading_ = std::move(reading);
-    run_ahead(loop->is_open() ? std::make_shared<UserLoop>() : loop, ahead);
+    run_ahead(loop->is_open() ? std::make_shared<UserLoop>() : loop, ahead, grows);
   }
 
   // Whether it has more items of this size. If there are more, but not of this size, they become the next epoch.
@@ -286,7 +287,7 @@ void bind_epochs(nb::module_& m) {
       .def_prop_ro("given", &EpochItems::given)
       .def("__len__", &EpochItems::size)
       .def("begin", &EpochItems::begin, nb::arg("reading"), nb::arg("source"), nb::arg("depth"), nb::arg("one_epoch"),
-           nb::arg("skip_errors"), nb::arg("loop"), nb::arg("ahead"),
+           nb::arg("skip_errors"), nb::arg("loop"), nb::arg("ahead"), nb::arg("grows"),
            "Gives it the next epoch, unless another one has got that since `reading` was made.")
       .def("goes_on", &EpochItems::goes_on, nb::arg("batch_size").none(),
            "Whether it has more items of this size. If they are of another size, the next epoch is the rest.");

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "readers/coco/coco_mask.h"
+#include "core/parts/label_mask.h"
 
 namespace avida {
 

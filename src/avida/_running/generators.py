@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Sized
-from typing import Any, SupportsIndex, TypeVar
+from typing import Any, NamedTuple, SupportsIndex, TypeVar
 
 from avida._running.background import raised_by_signal_handler
 from avida._values.integers import integer_within
@@ -49,9 +49,19 @@ def ahead(iterable: Iterable[T], depth: SupportsIndex = 2) -> AheadOfLoop[T]:
     return AheadOfLoop(iterable, integer_within("depth", depth, 0, _MOST_AHEAD))
 
 
-def batches_ahead(ahead: SupportsIndex | None, capture: bool) -> int:
-    """How many batches the arguments of ``next_epoch`` ask to prepare ahead."""
-    return (2 if capture else 1) if ahead is None else integer_within("ahead", ahead, 0, _MOST_AHEAD)
+class BatchesAhead(NamedTuple):
+    """How many batches are prepared ahead."""
+
+    number: int
+    grows: bool
+    """Whether there may be more where the loop decodes images on a GPU."""
+
+
+def batches_ahead(ahead: SupportsIndex | None, capture: bool) -> BatchesAhead:
+    """What the arguments of ``next_epoch`` ask for."""
+    if ahead is None:
+        return BatchesAhead(2 if capture else 1, True)
+    return BatchesAhead(integer_within("ahead", ahead, 0, _MOST_AHEAD), False)
 
 
 class AheadOfLoop(Iterator[T]):

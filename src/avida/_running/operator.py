@@ -90,11 +90,15 @@ def operator(
 
 def is_pure(function: Callable) -> bool:
     """Whether its results depend on its arguments alone: a function of avida, or one that is declared to be so."""
+    return is_own(function) or (isinstance(function, types.FunctionType) and function in _DECLARED_PURE)
+
+
+def is_own(function: Callable) -> bool:
+    """Whether it is a function of avida."""
     if not isinstance(function, types.FunctionType):
         return False
     module = function.__globals__.get("__name__", "")  # functools.wraps changes __module__
-    own = module.startswith("avida.") and module != __name__
-    return own or function in _DECLARED_PURE
+    return module.startswith("avida.") and module != __name__
 
 
 def is_constant(value: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from avida import _core
-from avida._scenes.geometry import ON_MASK, Call, move, random_resized_crop
+from avida._scenes.geometry import ON_MASK, Call, move, random_bbox_crop, random_resized_crop
 from avida._scenes.operators import CHANGES_PIXELS
 from avida._scenes.random_arguments import Random, draw_arguments
 from avida._scenes.scene import Scene
@@ -31,6 +31,8 @@ def on_scene(scene: Scene, call: Call) -> Scene:
         return move(scene, call)
     if call.name == "random_resized_crop":
         return random_resized_crop(scene, call)
+    if call.name == "random_bbox_crop":
+        return random_bbox_crop(scene, call)
     if call.name in CHANGES_PIXELS:
         return scene._showing(call.on(scene.image))
     raise TypeError(

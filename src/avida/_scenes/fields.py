@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from avida import _core
+from avida._scenes.masks import described_rows, is_described
 from avida._values.batch import Batch, as_batch
-from avida._values.dtype import DType, float32, uint8
+from avida._values.dtype import DType, float32, uint8, uint32
 from avida._values.tensor import Tensor, as_tensor
 
 if TYPE_CHECKING:
@@ -42,24 +43,29 @@ def annotation(name: str, given: Any, image: Batch | Tensor) -> Batch | Tensor:
     value = _with_layout(name, value)
     if name == "mask":
         return value
-    wanted = float32 if name in _FLOATS else uint8 if name == "masks" else None
+    wanted = float32 if name in _FLOATS else _type_of_masks(value) if name == "masks" else None
     if wanted is not None and value.dtype != wanted:
-        _check_kind(name, value.dtype)
         value = _CAST(value, dtype=wanted)
     return value.cpu()
 
 
-def _check_kind(name: str, dtype: DType) -> None:
-    if name == "masks" and dtype.kind == DType.Kind.float:
-        raise TypeError(
-            f"Scene: expected masks N x H x W of 0 and 1, got {dtype}; polygons and run lengths have to be drawn first"
-        )
+def _type_of_masks(value: Batch | Tensor) -> DType:
+    """By which the forms of masks are told apart."""
+    if value.ndim == 2:
+        if value.dtype.kind not in (DType.Kind.signed, DType.Kind.unsigned):
+            raise TypeError(
+                "Scene: expected masks N x H x W, corners of polygons N x corners x 2, or integers as height, width "
+                f"and run lengths of each object in masks, got two axes of {value.dtype}"
+            )
+        return uint32
+    return float32 if value.dtype.kind == DType.Kind.float else uint8
 
 
 def _with_layout(name: str, value: Batch | Tensor) -> Batch | Tensor:
     """Masks as functions return them, so that they fit beside masks of samples that no function has changed."""
     layout = {"mask": {2: "HW", 3: value.layout or "HWC"}, "masks": {3: "NHW"}}.get(name, {}).get(value.ndim)
-    if layout is None or value.layout == layout:
+    has_corners = name == "masks" and value.dtype.kind == DType.Kind.float
+    if layout is None or value.layout == layout or has_corners:
         return value
     return _RESHAPE(value, src_dims=list(range(value.ndim)), layout=layout)
 
@@ -81,6 +87,8 @@ def _made(name: str, given: Any, image: Batch | Tensor) -> Batch | Tensor:
 
 def _samples(name: str, given: list[Any], images: Sequence[Tensor | None]) -> list[np.ndarray]:
     """An array for each image; [] does not tell what rows it lacks."""
+    if name == "masks" and any(map(is_described, given)):
+        return described_rows(given, lambda i: _extents_of(images[i]))
     samples = [_rows(name, sample) for sample in given]
     filled = next((sample for sample in samples if sample.size), None)
     return [
@@ -92,12 +100,20 @@ def _samples(name: str, given: list[Any], images: Sequence[Tensor | None]) -> li
 def _no_objects(
     name: str, sample: np.ndarray, filled: np.ndarray | None, typed: bool, image: Tensor | None
 ) -> np.ndarray:
-    if name == "masks" and image is not None:
-        height, width = np.asarray(_EXTENTS(outline_of(image))).astype(int)
-        return np.zeros((0, height, width), np.uint8 if filled is None else filled.dtype)
+    if name == "masks" and image is not None and (filled is None or filled.ndim == 3) and not _is_float(filled):
+        return np.zeros((0, *_extents_of(image)), np.uint8 if filled is None else filled.dtype)
     if filled is not None:
         return np.zeros((0, *filled.shape[1:]), filled.dtype)
     return sample if name == "labels" and typed else _NO_OBJECTS.get(name, sample)
+
+
+def _is_float(rows: np.ndarray | None) -> bool:
+    return rows is not None and rows.dtype.kind == "f"
+
+
+def _extents_of(image: Tensor | None) -> tuple[int, int]:
+    height, width = np.asarray(_EXTENTS(outline_of(image)))  # pyright: ignore[reportArgumentType]
+    return int(height), int(width)
 
 
 def _rows(name: str, given: Any) -> np.ndarray:

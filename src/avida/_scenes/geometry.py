@@ -7,10 +7,16 @@ from typing import Any, NamedTuple
 
 from avida import _core
 from avida._scenes.fields import outline_of
+from avida._scenes.masks import dense, run_lengths
+from avida._scenes.operators import BENDS, DRAWS
 from avida._scenes.scene import Scene
+from avida._values.batch import Batch
+from avida._values.tensor import Tensor
+from avida.random._rng import repeating
 
-_EXTENTS = _core.op("scenes.extents")
-_RESHAPE, _WARP, _CROP, _FLIP = (_core.op(name) for name in ("reshape", "warp_affine", "crop", "flip"))
+_CLIP, _CONVERT = _core.op("scenes.clip"), _core.op("scenes.convert_boxes")
+_EXTENTS, _SPLIT = _core.op("scenes.extents"), _core.op("scenes.split_edges")
+_RESHAPE, _WARP, _CROP, _FLIP, _CAST = (_core.op(name) for name in ("reshape", "warp_affine", "crop", "flip", "cast"))
 _NEAREST = 0  # INTERP_NN
 
 
@@ -21,14 +27,26 @@ class Call(NamedTuple):
     inputs: list[Any]
     """Those after the image."""
     arguments: dict[str, Any]
+    again: Callable[[], None] | None = None
+    """Lets the next call of a random operator draw the same numbers."""
 
     def on(self, image: Any) -> Any:
-        return _core.op(self.name)(image, *self.inputs, **self.arguments)
+        return self.of(self.name, image, *self.inputs)
+
+    def of(self, operator: str, *inputs: Any) -> Any:
+        """Calls an operator of the same arguments."""
+        if self.again is not None:
+            self.again()
+        return _core.op(operator)(*inputs, **self.arguments)
+
+    def beside(self, kind: str, scene: Scene, *rows: Any) -> Any:
+        """Calls the operator on the CPU that stands beside this one, and looks at the shape of the image."""
+        inputs = [each.cpu() if isinstance(each, Batch | Tensor) else each for each in self.inputs]
+        return self.having(("save_attrs",)).of(f"scenes.{kind}{self.name}", outline_of(scene.image), *inputs, *rows)
 
     def matrix(self, scene: Scene) -> Any:
-        """Where positions go: of the operator that stands beside this one."""
-        arguments = {name: value for name, value in self.arguments.items() if name not in ("device", "save_attrs")}
-        return _core.op(f"scenes.{self.name}")(outline_of(scene.image), *self.inputs, **arguments)
+        """Where positions go."""
+        return self.beside("", scene)
 
     def having(self, without: tuple[str, ...] = (), **others: Any) -> Call:
         """The same with other arguments."""
@@ -61,6 +79,15 @@ def perspective(call: Call, mask: Any, fill: int) -> Any:
     return call.having(("border_mode",), interp_type=_NEAREST, fill_value=[fill]).on(mask)
 
 
+def augmented(call: Call, mask: Any, fill: int) -> Any:
+    return call.having(("border",), interp_type=_NEAREST, fill_value=[fill]).on(mask)
+
+
+def remap(call: Call, mask: Any, fill: int) -> Any:
+    nearest = call.having(interp="nn")
+    return _CAST(nearest.on(mask ^ fill) ^ fill, dtype=mask.dtype) if fill else nearest.on(mask)
+
+
 def pad(call: Call, mask: Any, fill: int) -> Any:
     return call.having(fill_value=fill).on(mask)
 
@@ -74,10 +101,17 @@ def crop_mirror(call: Call, mask: Any, fill: int) -> Any:
 
 
 ON_MASK: Mapping[str, OnMask | None] = {
+    "augment.affine": augmented,
+    "augment.elastic": augmented,
+    "augment.grid_distortion": augmented,
+    "augment.optical_distortion": augmented,
+    "augment.perspective": augmented,
     "crop": window,
     "crop_mirror_normalize": crop_mirror,
+    "experimental.remap": remap,
     "experimental.warp_perspective": perspective,
     "flip": flip,
+    "jitter": warp,
     "letterbox": None,  # by the matrix: it has linear interpolation only
     "pad": pad,
     "paste": None,
@@ -85,9 +119,11 @@ ON_MASK: Mapping[str, OnMask | None] = {
     "resize_crop_mirror": resize,
     "rotate": warp,
     "slice": window,
+    "sphere": warp,
     "warp_affine": warp,
+    "water": warp,
 }
-"""Operators with a matrix, and how masks follow."""
+"""Operators that move pixels, and how masks follow."""
 
 
 def move(scene: Scene, call: Call) -> Scene:
@@ -98,7 +134,12 @@ def move(scene: Scene, call: Call) -> Scene:
         _check_axes(call)
     if call.name == "pad":
         call = call.having(axis_names=call.arguments.get("axis_names", "HW"))
-    image, matrix = call.on(scene.image), call.matrix(scene)
+    if call.name in DRAWS:
+        call = call._replace(again=repeating(call.arguments.get("rng"), call.arguments.get("keyed_by")))
+    image = call.on(scene.image)
+    if call.name in BENDS:
+        return _bent(scene, call, image)
+    matrix = call.matrix(scene)
 
     def masked(mask: Any, fill: int) -> Any:
         on_mask = ON_MASK[call.name]
@@ -116,10 +157,38 @@ def moved(scene: Scene, image: Any, matrix: Any, masked: Callable[[Any, int], An
     fields = dict(scene._fields)
     if scene.mask is not None:
         fields["mask"] = _on_label_map(scene, masked)
-    if scene.masks is not None:
-        frames = _RESHAPE(scene.masks, src_dims=[0, 1, 2, -1], layout="FHWC")
-        fields["masks"] = _RESHAPE(masked(frames, 0), src_dims=[0, 1, 2], layout="NHW")
+    if scene._kept.has_pixels:
+        fields["masks"] = _on_masks(scene, masked)
     return scene._moved(image, fields, matrix)
+
+
+def _bent(scene: Scene, call: Call, image: Any) -> Scene:
+    """After a step that has no matrix: boxes and points are moved at once."""
+    fields = scene.fields
+    masks = [fields["masks"]] if "masks" in fields else []
+    for name, kind in (("boxes", "boxes."), ("rotated", "rotated."), ("keypoints", "points.")):
+        if name in fields:
+            fields[name] = call.beside(kind, scene, fields[name], *(masks if name == "boxes" else []))
+
+    def masked(mask: Any, fill: int) -> Any:
+        on_mask = ON_MASK[call.name]
+        assert on_mask is not None  # what bends has no matrix by which masks could follow
+        return on_mask(call, mask, fill)
+
+    if "mask" in fields:
+        fields["mask"] = _on_label_map(scene, masked)
+    if scene._kept.has_pixels:
+        fields["masks"] = _on_masks(scene, masked)
+    elif masks:
+        fields["masks"] = call.beside("points.", scene, _SPLIT(masks[0]))
+    return scene._bent(image, fields)
+
+
+def _on_masks(scene: Scene, masked: Callable[[Any, int], Any]) -> Any:
+    """Masks of objects as ``masked`` makes them, in the form that they have."""
+    frames = _RESHAPE(dense(scene.masks, scene._extents()), src_dims=[0, 1, 2, -1], layout="FHWC")
+    made = _RESHAPE(masked(frames, 0), src_dims=[0, 1, 2], layout="NHW")
+    return run_lengths(made) if scene._kept.masks == "run_lengths" else made
 
 
 def _on_label_map(scene: Scene, masked: Callable[[Any, int], Any]) -> Any:
@@ -149,3 +218,21 @@ def random_resized_crop(scene: Scene, call: Call) -> Scene:
     sizes = [int(each) for each in size] if isinstance(size, list | tuple) else [int(size)]
     size = sizes * 2 if len(sizes) == 1 else sizes
     return move(scene, Call("resize", [], {**given, "roi_start": start, "roi_end": start + shape, "size": size}))
+
+
+def random_bbox_crop(scene: Scene, call: Call) -> Scene:
+    """The window is drawn first. Which objects are left is for `clean` to say."""
+    if scene.boxes is None:
+        raise ValueError("random_bbox_crop: expected a Scene with boxes")
+    given = dict(call.arguments)
+    for name in ("bbox_layout", "bbox_prune_threshold", "crop_shape", "input_shape", "ltrb", "output_bbox_indices"):
+        if name in given or call.inputs:
+            raise ValueError(
+                f"random_bbox_crop: expected no labels and no {name} beside a Scene, which has its boxes in pixels; "
+                "clean(min_visible=...) drops objects"
+            )
+    extents = scene._extents()
+    inside = _CLIP(scene.boxes, extents)
+    boxes = _CONVERT(inside, extents, to="xyxy", to_relative=True)
+    anchor, shape, _ = _core.op("random_bbox_crop")(boxes, **given)
+    return move(scene, Call("slice", [anchor, shape], {"axis_names": "WH"}))

@@ -7,6 +7,7 @@ CHANGES_PIXELS = (
     "augment.box_blur",
     "augment.channel_dropout",
     "augment.channel_shuffle",
+    "augment.coarse_dropout",
     "augment.color_jitter",
     "augment.defocus",
     "augment.dithering",
@@ -70,21 +71,42 @@ CHANGES_PIXELS = (
 )
 """Operators that leave pixels where they are: of a Scene, they change the image."""
 MOVES_PIXELS = (
+    "augment.affine",
+    "augment.elastic",
+    "augment.grid_distortion",
+    "augment.optical_distortion",
+    "augment.perspective",
     "crop",
     "crop_mirror_normalize",
+    "experimental.remap",
     "experimental.warp_perspective",
     "flip",
+    "jitter",
     "letterbox",
     "pad",
     "paste",
+    "random_bbox_crop",
     "random_resized_crop",
     "resize",
     "resize_crop_mirror",
     "rotate",
     "slice",
+    "sphere",
     "warp_affine",
+    "water",
 )
 """Operators that move pixels, and know where."""
+BENDS = (
+    "augment.elastic",
+    "augment.grid_distortion",
+    "augment.optical_distortion",
+    "experimental.remap",
+    "sphere",
+    "water",
+)
+"""Those among them without a matrix: they move boxes and points themselves."""
+DRAWS = ("augment.elastic", "augment.grid_distortion", "augment.perspective", "jitter")
+"""Those that draw numbers: for image and masks the same."""
 SWAPS = ("flip",)
 """Those that take ``swap=``, and call ``avida._scenes.swap.swapping``."""
 SWAP_TEXT = (

@@ -37,6 +37,11 @@ class Random:
         """By which the argument of one iteration of a loop is recognised in the next; None if it cannot be."""
         return (self._name, self._arguments, self._rng) if self._keyed_by is None else None
 
+    @property
+    def formula(self) -> tuple[str, tuple[Any, ...]] | None:
+        """The function that makes such an argument, and what it gets; None with a generator or a key of its own."""
+        return (self._name, self._arguments) if self._rng is None and self._keyed_by is None else None
+
     def draw(
         self, like: Batch | Tensor | None, size: int | None, rng: RNG | None, keyed_by: KeyedBy | None, whole: bool
     ) -> Tensor | Batch:

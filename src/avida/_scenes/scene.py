@@ -10,6 +10,7 @@ import numpy as np
 
 from avida import _core
 from avida._scenes.fields import FIELDS, PIXELS, annotation, checked, outline_of
+from avida._scenes.masks import MasksForm, coco_dictionaries, dense, form_of, run_lengths
 from avida._values.batch import Batch, as_batch
 from avida._values.inputs import operator_input
 from avida._values.tensor import Tensor, as_tensor
@@ -18,15 +19,14 @@ if TYPE_CHECKING:
     from avida._values.typing import DeviceArg
 
 BoxFormat = Literal["xyxy", "xywh", "cxcywh"]
+BoxShape = Literal["corners", "ellipse"]
 
 _CONVERT, _COMPOSE = _core.op("scenes.convert_boxes"), _core.op("scenes.compose")
 _EXTENTS, _KEPT, _CLIP = _core.op("scenes.extents"), _core.op("scenes.kept"), _core.op("scenes.clip")
-_SELECT = _core.op("_select_rows")
-_MOVE = {
-    "boxes": _core.op("scenes.move_boxes"),
-    "keypoints": _core.op("scenes.move_points"),
-    "rotated": _core.op("scenes.move_rotated"),
-}
+_SELECT, _BOXES_OF = _core.op("_select_rows"), _core.op("scenes.boxes_of_masks")
+_MOVE_BOXES, _MOVE_POINTS, _MOVE_ROTATED = (_core.op(f"scenes.move_{name}") for name in ("boxes", "points", "rotated"))
+_MOVED = ("boxes", "rotated", "keypoints", "masks")
+"""Fields that are moved by matrices, when they are asked for; masks if they are polygons."""
 
 
 class Kept(NamedTuple):
@@ -34,8 +34,20 @@ class Kept(NamedTuple):
 
     ignore: int | None
     per_image: tuple[str, ...]
-    flat_mask: bool
-    """Whether masks have no axis of channels."""
+    flat_mask: bool = False
+    """Whether label maps have no axis of channels."""
+    masks: MasksForm | None = None
+    """What the masks of objects are, if there are any."""
+    box_shape: BoxShape = "corners"
+
+    @property
+    def has_pixels(self) -> bool:
+        """Whether masks of objects are moved with the pixels of the image, and not like points."""
+        return self.masks in ("dense", "run_lengths")
+
+    def having(self, fields: Mapping[str, Any]) -> Kept:
+        flat = "mask" in fields and fields["mask"].ndim == 2
+        return self._replace(flat_mask=flat, masks=form_of(fields["masks"]) if "masks" in fields else None)
 
 
 class Scene:
@@ -52,14 +64,19 @@ class Scene:
         mask: A label for each pixel, of the image's height and width.
         ignore: The label of pixels that do not count; those that come in from outside of the image get it. Without it
             they get 0.
-        boxes: A row of four numbers for each object.
+        boxes: A row of four numbers for each object, or ``"masks"``: tight boxes around the masks.
         rotated: Boxes of any direction: centre x and y, width, height, and degrees counter-clockwise.
-        masks: A mask of the image's size for each object: N x H x W, 0 or 1.
+        masks: A mask for each object: N x H x W, 0 or 1; or for each image a list of what COCO calls a segmentation:
+            polygons (``[[x, y, x, y, ...], ...]``, or arrays of x and y) or run lengths (``{"size": ..., "counts":
+            ...}``, also as a compressed string). They stay polygons or run lengths; where one image has both, polygons
+            are drawn. See :meth:`masks_as`.
         keypoints: Points of each object: N x K x 2, or x 3 with their visibility, which is 0 for missing ones.
         labels: The class of each object.
         format: What the numbers of ``boxes`` are: ``"xyxy"`` (corners), ``"xywh"`` (corner and extents) or
             ``"cxcywh"`` (centre and extents).
         relative: Whether ``boxes`` and ``keypoints`` count in shares of width and height.
+        box_shape: What of its box an object fills, where there are no masks: all, or the ellipse in it. Around what is
+            turned, a box is as tight.
         per_image: Which of ``fields`` belong to the image, beside ``image_id``: names, or one. All others have a row
             for each object.
         fields: Anything else, under any name. It travels along; an object goes with all its rows.
@@ -101,19 +118,25 @@ class Scene:
         labels: Any = None,
         format: BoxFormat = "xyxy",
         relative: bool = False,
+        box_shape: BoxShape = "corners",
         per_image: str | Iterable[str] = (),
         **fields: Any,
     ) -> None:
         _check_format("Scene", format)
+        if box_shape not in get_args(BoxShape):
+            raise ValueError(f"Scene: expected one of {', '.join(get_args(BoxShape))} as box_shape, got {box_shape!r}")
         _check_names(fields)
         given = {"mask": mask, "boxes": boxes, "rotated": rotated, "masks": masks, "keypoints": keypoints}
         given = {name: value for name, value in {**given, "labels": labels, **fields}.items() if value is not None}
         image = image if isinstance(image, Batch | Tensor) else operator_input(image, "Scene", "data")
+        around_masks = _takes_boxes_of_masks(given)
         made = {name: annotation(name, value, image) for name, value in given.items()}
         if relative or format != "xyxy":
             _to_pixels(image, made, format, relative)
+        if around_masks:
+            made["boxes"] = _BOXES_OF(made["masks"])
         names = (per_image,) if isinstance(per_image, str) else tuple(per_image)
-        kept = Kept(ignore, ("image_id", *names), _has_flat_mask(made))
+        kept = Kept(ignore, ("image_id", *names), box_shape=box_shape).having(made)
         self._set(image, made, kept)
         self._set(image, checked(self), kept)
 
@@ -151,6 +174,12 @@ class Scene:
         made = Scene.__new__(Scene)
         return made._set(image, fields, self._kept, (*self._steps, step), (*self._pending, step), masks)
 
+    def _bent(self, image: Any, fields: Mapping[str, Any]) -> Scene:
+        """After a step that has moved all fields, and has no matrix."""
+        nowhere = np.full((3, 3), np.nan)
+        step = as_batch([nowhere] * self.batch_size) if self._is_batch else as_tensor(nowhere)
+        return Scene.__new__(Scene)._set(image, fields, self._kept, (*self._steps, step))
+
     def replace(self, **fields: Any) -> Scene:
         """The same Scene with other fields, which are checked again.
 
@@ -165,9 +194,14 @@ class Scene:
         image = fields.pop("image", self._image)
         image = image if isinstance(image, Batch | Tensor) else operator_input(image, "Scene", "data")
         _check_names(fields)
+        around_masks = _takes_boxes_of_masks({**self._fields, **fields})
+        if around_masks:
+            fields["boxes"] = None
         made = {name: annotation(name, value, image) for name, value in fields.items() if value is not None}
         made = {name: value for name, value in self.fields.items() if name not in fields or name in made} | made
-        kept = self._kept._replace(flat_mask=_has_flat_mask(made))
+        if around_masks:
+            made["boxes"] = _BOXES_OF(made["masks"])
+        kept = self._kept.having(made)
         replaced = Scene.__new__(Scene)._set(image, made, kept, self._steps)
         return replaced._having(image, checked(replaced))
 
@@ -193,7 +227,7 @@ class Scene:
 
     @property
     def masks(self) -> Any:
-        """A mask for each object; None if there are none."""
+        """A mask for each object; None if there are none. See :meth:`masks_as`."""
         return self._field("masks")
 
     @property
@@ -220,7 +254,8 @@ class Scene:
     def matrix(self) -> Batch | Tensor:
         """Where positions have gone since the Scene was made: 3 x 3 numbers a sample.
 
-        Its inverse brings what a model finds back to them.
+        Its inverse brings what a model finds back to them. Samples that went through a warp without a matrix, such as
+        ``elastic`` or ``mosaic``, have NaN.
 
         Example:
             >>> scene = avida.crop(avida.Scene(image), crop=[2, 2], crop_pos_x=1, crop_pos_y=0)
@@ -254,6 +289,42 @@ class Scene:
         if self.boxes is None:
             raise ValueError("boxes_as: this Scene has no boxes")
         return _CONVERT(self.boxes, self._extents(), to=format, to_relative=relative)
+
+    def masks_as(self, form: MasksForm | Literal["coco"]) -> Any:
+        """The masks of objects in another form.
+
+        Args:
+            form: ``"dense"``: N x H x W, drawn as COCO's tools do. ``"polygons"``, if they are such: N x corners x 2;
+                a corner of NaN ends a polygon, and more of them fill the row. ``"run_lengths"``: height, width, and the
+                lengths of runs outside and inside in turn, column by column; zeros fill the row. ``"coco"``: a list
+                for each image, of dictionaries with compressed run lengths, as COCO's tools take them; this waits.
+
+        Example:
+            >>> scene = avida.Scene(image, masks=[[[1, 0, 4, 0, 4, 2, 1, 2]]], boxes="masks")
+            >>> scene.masks_as("dense").shape
+            (1, 4, 6)
+            >>> scene.boxes.numpy()
+            array([[1., 0., 4., 2.]], dtype=float32)
+        """
+        forms = (*get_args(MasksForm), "coco")
+        if form not in forms:
+            raise ValueError(f"masks_as: expected one of {', '.join(forms)} as form, got {form!r}")
+        known = self._kept.masks
+        if known is None:
+            raise ValueError("masks_as: this Scene has no masks")
+        if form == known:
+            return self.masks
+        if form == "polygons":
+            raise ValueError("masks_as: masks of pixels have no corners; only polygons can be had as such")
+        drawn = self.masks if known == "run_lengths" else dense(self.masks, self._extents())
+        if form == "dense":
+            return dense(drawn, self._extents())
+        runs = drawn if known == "run_lengths" else run_lengths(drawn)
+        if form == "run_lengths":
+            return runs
+        samples = runs if isinstance(runs, Batch) else [runs]
+        found = [coco_dictionaries(np.asarray(_core.read_only(sample))) for sample in samples]
+        return found if self._is_batch else found[0]
 
     def clean(self, *, min_visible: float = 0.0, min_size: float = 0.0) -> Scene:
         """Clips objects at the borders, and drops those of which too little is left.
@@ -332,12 +403,18 @@ class Scene:
 
     def _field(self, name: str) -> Any:
         """A field, with its positions moved by all steps at once: so boxes do not grow with each turn."""
-        if not self._pending or name not in _MOVE or name not in self._fields:
+        if not self._pending or name not in _MOVED or name not in self._fields:
             return self._fields.get(name)
+        if name == "masks" and self._kept.has_pixels:
+            return self._fields[name]
         if name not in self._found:
-            masks = (self._masks,) if name == "boxes" else ()
-            self._found[name] = _MOVE[name](self._fields[name], _composed(self._pending), *masks)
+            self._found[name] = self._moved_field(name, self._fields[name], _composed(self._pending))
         return self._found[name]
+
+    def _moved_field(self, name: str, rows: Any, matrix: Any) -> Any:
+        if name == "boxes":
+            return _MOVE_BOXES(rows, matrix, self._masks, around=self._kept.box_shape)
+        return (_MOVE_ROTATED if name == "rotated" else _MOVE_POINTS)(rows, matrix)
 
     def _product(self, steps: tuple[Any, ...]) -> Any:
         """Where positions go by all of the steps."""
@@ -391,8 +468,13 @@ def _check_names(fields: Iterable[str]) -> None:
             raise ValueError(f'Scene: "{name}" is something else of every Scene; give the field another name')
 
 
-def _has_flat_mask(fields: Mapping[str, Any]) -> bool:
-    return "mask" in fields and fields["mask"].ndim == 2
+def _takes_boxes_of_masks(given: dict[str, Any]) -> bool:
+    """Whether boxes are to be made, and not given; takes them out."""
+    if not isinstance(given.get("boxes"), str):
+        return False
+    if given.pop("boxes") != "masks" or given.get("masks") is None:
+        raise ValueError('Scene: expected rows of four numbers as boxes, or "masks" where there are masks')
+    return True
 
 
 def _composed(steps: tuple[Any, ...]) -> Any:
@@ -404,6 +486,6 @@ def _to_pixels(image: Any, fields: dict[str, Any], format: str, relative: bool) 
     if "boxes" in fields:
         fields["boxes"] = _CONVERT(fields["boxes"], extents, **{"from": format}, from_relative=relative)
     if "keypoints" in fields and relative:
-        fields["keypoints"] = _MOVE["keypoints"](fields["keypoints"], _core.op("scenes.scale")(extents))
+        fields["keypoints"] = _MOVE_POINTS(fields["keypoints"], _core.op("scenes.scale")(extents))
     if "rotated" in fields and relative:
         raise ValueError("Scene: rotated boxes in shares of width and height have no angle; pass pixels")

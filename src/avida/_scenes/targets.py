@@ -18,6 +18,8 @@ def images_and_targets(scene: Scene, boxes: BoxFormat, relative: bool) -> tuple[
     fields = scene.fields
     if "boxes" in fields and (boxes != "xyxy" or relative):
         fields["boxes"] = scene.boxes_as(boxes, relative)
+    if "masks" in fields:
+        fields["masks"] = scene.masks_as("dense")
     if not isinstance(image, Batch):
         return image.torch(), [{name: _tensor(torch, name, value) for name, value in fields.items()}]
     images = image.torch() if image._uniform() else [sample.torch() for sample in image]

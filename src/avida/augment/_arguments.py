@@ -16,14 +16,23 @@ from avida.random._ops import normal as draw_normal
 from avida.random._rng import RNG
 
 
-def between(low: float, high: float, *, rng: RNG | None = None, keyed_by: KeyedBy | None = None) -> Random:
+_MOST_INTEGERS = 1 << 20
+
+
+def between(
+    low: float | Sequence[float],
+    high: float | Sequence[float],
+    *,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> Random:
     """An argument: a number from a range, drawn uniformly for each sample.
 
     Functions that take integers draw from the integers between the two, which are among them if they are integers.
 
     Args:
-        low: The start of the range.
-        high: The end of the range, which is not in it.
+        low: The start of the range, or a list of as many as the argument has numbers.
+        high: The end of the range, which is not in it, or a list.
         rng: Where the random numbers come from; by default from the generator of the function that gets it.
         keyed_by: Samples that a reader has read: each draws the same number in any batch. See `avida.random`.
 
@@ -33,6 +42,8 @@ def between(low: float, high: float, *, rng: RNG | None = None, keyed_by: KeyedB
         >>> images.batch_size
         2
     """
+    if isinstance(low, Sequence) or isinstance(high, Sequence):
+        return _between_lists(low, high, rng, keyed_by)
     low, high = number("between", "low", low), number("between", "high", high)
     if low > high:
         raise ValueError(f"between: expected low <= high, got {low:g}, {high:g}")
@@ -44,9 +55,29 @@ def between(low: float, high: float, *, rng: RNG | None = None, keyed_by: KeyedB
         first, last = math.ceil(low), math.floor(high)
         if first > last:
             raise ValueError(f"there is no integer from {low:g} to {high:g}")
+        if last - first >= _MOST_INTEGERS:
+            raise ValueError(f"expected up to {_MOST_INTEGERS} integers to draw from, got {last - first + 1:.3g}")
         return choice(np.arange(first, last + 1, dtype=np.int32), **where)
 
     return Random("between", (low, high), draw, rng, keyed_by, draw_whole)
+
+
+def _between_lists(low: Any, high: Any, rng: RNG | None, keyed_by: KeyedBy | None) -> Random:
+    if not (isinstance(low, Sequence) and isinstance(high, Sequence) and len(low) == len(high) > 0):
+        raise ValueError(f"between: expected two numbers, or two lists of as many, got {low!r:.40} and {high!r:.40}")
+    lows, highs = (tuple(number("between", name, v) for v in each) for name, each in (("low", low), ("high", high)))
+    if any(a > b for a, b in zip(lows, highs, strict=True)):
+        raise ValueError(f"between: expected low <= high, got {list(lows)}, {list(highs)}")
+    start = np.array(lows, np.float32)
+    extent = np.array(highs, np.float32) - start
+
+    def draw(**where: Any) -> Any:
+        return uniform(range=[0.0, 1.0], shape=[len(lows)], **where) * extent + start
+
+    def draw_whole(**where: Any) -> Any:
+        raise ValueError("lists of numbers from ranges are not integers; use either")
+
+    return Random("between", (lows, highs), draw, rng, keyed_by, draw_whole)
 
 
 def either(
@@ -83,7 +114,7 @@ def either(
         return choice(items, p=shares, **where)
 
     fixed = tuple(tuple(value) if isinstance(value, Sequence) else value for value in values)
-    return Random("either", (fixed if shares is None else (fixed, tuple(shares))), draw, rng, keyed_by)
+    return Random("either", (fixed,) if shares is None else (fixed, tuple(shares)), draw, rng, keyed_by)
 
 
 def chance(p: float, *, rng: RNG | None = None, keyed_by: KeyedBy | None = None) -> Random:

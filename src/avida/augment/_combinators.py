@@ -8,25 +8,32 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from avida import _core
-from avida._running.operator import is_constant, is_pure
+from avida._running.operator import is_constant, is_own, is_pure
+from avida._scenes.parts import rebuilt
 from avida._scenes.random_arguments import Random
 from avida._scenes.scene import Scene
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import KeyedBy
-from avida.augment._checks import number, shown
+from avida.augment._checks import shown
 from avida.augment._draw import draw
+from avida.augment._groups import (
+    batch_in,
+    check_value,
+    checked_parts,
+    group_rng,
+    groups_of,
+    in_background,
+    merged,
+    seeds_from,
+    selected,
+)
+from avida.augment._orders import Order, maybe_order, one_of_order, shuffled_order, some_of_order
 from avida.random._ops import uniform
-from avida.random._rng import RNG, GroupRNG, drawing_from
+from avida.random._rng import RNG, drawing_from
 
 Images = TypeVar("Images", Batch, Tensor, Scene)
 Function = Callable[..., Any]
-Order = Callable[[np.ndarray], np.ndarray]
-"""From the numbers that samples have drawn, a row each, to rows of the functions that they run through. -1: none."""
-
-_RESHAPE = _core.op("reshape")
-_SEEDS = 2.0**53  # how many a number from 0 to 1 can tell apart
 
 
 def maybe(
@@ -58,13 +65,8 @@ def maybe(
         >>> images.batch_size
         2
     """
-    p = number("maybe", "p", p, low=0, high=1)
-    child = _child("maybe", function, arguments)
-
-    def order(drawn: np.ndarray) -> np.ndarray:
-        return np.where(drawn < p, 0, -1)
-
-    return _run("maybe", x, [child], 1, order, (p,), rng, keyed_by)
+    order = maybe_order(p=p)
+    return _run("maybe", x, [_child("maybe", function, arguments)], order, rng, keyed_by)
 
 
 def one_of(
@@ -94,16 +96,7 @@ def one_of(
         True
     """
     children = _children("one_of", functions)
-    p = number("one_of", "p", p, low=0, high=1)
-    shares = [1.0] * len(children) if weights is None else [number("one_of", "weights", w, low=0) for w in weights]
-    if len(shares) != len(children) or not sum(shares) > 0:
-        raise ValueError(f"one_of: expected {len(children)} weights, not all of them 0, got {weights}")
-    ends = np.cumsum(shares) / sum(shares)
-
-    def order(drawn: np.ndarray) -> np.ndarray:
-        return np.where(drawn[:, :1] < p, np.searchsorted(ends, drawn[:, 1:], side="right"), -1)
-
-    return _run("one_of", x, children, 2, order, (p, *shares), rng, keyed_by)
+    return _run("one_of", x, children, one_of_order(len(children), p=p, weights=weights), rng, keyed_by)
 
 
 def some_of(
@@ -132,18 +125,7 @@ def some_of(
         True
     """
     children = _children("some_of", functions)
-    p = number("some_of", "p", p, low=0, high=1)
-    least, most = (n, n) if isinstance(n, int) else n
-    if not 0 <= least <= most <= len(children):
-        raise ValueError(f"some_of: expected from 0 to {len(children)} as n, least first, got {n!r}")
-
-    def order(drawn: np.ndarray) -> np.ndarray:
-        counts = least + np.floor(drawn[:, 1:2] * (most - least + 1))
-        ranks = np.argsort(np.argsort(drawn[:, 2:], axis=1, kind="stable"), axis=1)
-        chosen = (ranks < counts) & (drawn[:, :1] < p)
-        return np.where(chosen, np.arange(len(children)), -1)
-
-    return _run("some_of", x, children, 2 + len(children), order, (p, least, most), rng, keyed_by)
+    return _run("some_of", x, children, some_of_order(len(children), n=n, p=p), rng, keyed_by)
 
 
 def shuffled(
@@ -170,12 +152,7 @@ def shuffled(
         True
     """
     children = _children("shuffled", functions)
-    p = number("shuffled", "p", p, low=0, high=1)
-
-    def order(drawn: np.ndarray) -> np.ndarray:
-        return np.where(drawn[:, :1] < p, np.argsort(drawn[:, 1:], axis=1, kind="stable"), -1)
-
-    return _run("shuffled", x, children, 1 + len(children), order, (p,), rng, keyed_by)
+    return _run("shuffled", x, children, shuffled_order(len(children), p=p), rng, keyed_by)
 
 
 class _Child(NamedTuple):
@@ -233,37 +210,25 @@ def _run(
     name: str,
     x: Any,
     children: list[_Child],
-    draws: int,
     order: Order,
-    constants: tuple[Any, ...],
     rng: RNG | None,
     keyed_by: KeyedBy | None,
 ) -> Any:
     """Draws at the call; all else happens in the background, in order with the other operators."""
-    if not isinstance(x, Batch | Tensor | Scene):
-        raise TypeError(f"{name}: expected a Batch, a Tensor or a Scene, got {type(x).__name__}; see avida.as_batch")
-    image = x.image if isinstance(x, Scene) else x
-    like = image if isinstance(image, Batch) else None
+    check_value(name, x)
+    like = batch_in(x)
     _check_sizes(name, children, 1 if like is None else like.batch_size)
-    numbers = draw(name, uniform, like, rng, keyed_by, range=[0.0, 1.0], shape=[draws + 1], dtype="float64")
-    parts = _parts(x)
+    numbers = draw(name, uniform, like, rng, keyed_by, range=[0.0, 1.0], shape=[order.draws + 1], dtype="float64")
     per_sample = [batch for child in children for batch in child.batches.values()]
 
-    def run(values: list[Any]) -> list[Any]:
-        given, drawn, batches = values[: len(parts)], values[len(parts)], values[len(parts) + 1 :]
-        rows = np.asarray(_core.read_only(drawn.cpu())) if like is None else _joined(drawn)
-        mine = [_refilled(child, batches) for child in children]
-        if like is None:
-            alone = [_core.batch_from_tensors([value], value._dtype_id, "") for value in given]
-            return [value._sample(0) for value in _apply(name, x, alone, mine, rows.reshape(1, -1), order)]
-        return _apply(name, x, given, mine, rows, order)
+    def run(parts: list[Any], rows: np.ndarray, batches: list[Any]) -> list[Any]:
+        return _apply(name, x, parts, [_refilled(child, batches) for child in children], rows, order)
 
     keys = [child.key for child in children]
-    key = None if None in keys else (name, constants, tuple(keys), _form(x))
-    size = -1 if like is None else like.batch_size
-    pure = all(is_pure(child.function) for child in children)
-    made = _core.python_call(run, name, [*parts, numbers, *per_sample], [], len(parts), size, pure, key)
-    return _rebuilt(x, made, to_cpu=True)
+    key = None if None in keys else (order.key, tuple(keys))
+    own = all(is_own(child.function) for child in children)
+    pure = own or all(is_pure(child.function) for child in children)
+    return in_background(name, x, run, numbers, per_sample, key=key, pure=pure, anywhere=own)[0]
 
 
 def _check_sizes(name: str, children: list[_Child], size: int) -> None:
@@ -274,102 +239,21 @@ def _check_sizes(name: str, children: list[_Child], size: int) -> None:
             )
 
 
-def _joined(drawn: Batch) -> np.ndarray:
-    return np.asarray(_core.read_only(drawn.cpu()._join(None, "", -1))) if drawn.batch_size else np.zeros((0, 1))
-
-
 def _refilled(child: _Child, batches: list[Any]) -> _Child:
     """The child with computed values for its Batches, which are taken from the front of the list."""
     return child._replace(batches={name: batches.pop(0) for name in child.batches}) if child.batches else child
 
 
-def _form(x: Any) -> tuple[Any, ...]:
-    return (*x._fields, str(x._kept), bool(x._steps)) if isinstance(x, Scene) else ()
-
-
-def _parts(x: Any) -> list[Any]:
-    """The values of which it consists: for a Scene, with what is still to be done to positions, and the matrix."""
-    if not isinstance(x, Scene):
-        return [x]
-    masks = [x._masks if x._pending else x.masks] if _has_tight_boxes(x) else []
-    return [x.image, *x._fields.values(), *masks, x._product(x._pending), x.matrix]
-
-
-def _has_tight_boxes(x: Scene) -> bool:
-    return "boxes" in x._fields and "masks" in x._fields
-
-
-def _rebuilt(x: Any, parts: Sequence[Any], to_cpu: bool = False) -> Any:
-    """A Scene of those parts, or the only one. A call puts all its results on one device."""
-    if not isinstance(x, Scene):
-        return parts[0]
-    count = len(x._fields)
-    fields, others = dict(zip(x._fields, parts[1 : count + 1], strict=True)), parts[count + 1 :]
-    if to_cpu:
-        fields = {n: value.cpu() if x._fields[n]._gpu < 0 else value for n, value in fields.items()}
-        others = [value.cpu() for value in others]
-    *masks, pending, step = others
-    return Scene.__new__(Scene)._set(parts[0], fields, x._kept, (step,), (pending,), masks[0] if masks else None)
-
-
 def _apply(name: str, x: Any, parts: list[Any], children: list[_Child], rows: np.ndarray, order: Order) -> list[Any]:
     """Runs each sample through the functions that it has chosen: those that chose the same in a turn are a batch."""
-    drawn = (rows[:, -1] * _SEEDS).astype(np.uint64)
-    for turn in order(rows[:, :-1]).T:
-        chosen: dict[int, list[int]] = {}
-        for i, child in enumerate(turn.tolist()):
-            if child >= 0:
-                chosen.setdefault(child, []).append(i)
-        seeds = _seeds(drawn, turn)
+    drawn = seeds_from(rows[:, -1])
+    for turn in order.functions(rows[:, :-1]).T:
         groups = []
-        for child, members in chosen.items():
+        for child, members in groups_of(turn):
             whole = len(members) == len(rows)
-            group = parts if whole else [part._select(members) for part in parts]
-            with drawing_from(GroupRNG([seeds[i] for i in members])):
-                result = children[child](_rebuilt(x, group), None if whole else members)
-            groups.append((members, _checked(name, x, children[child].function, result, len(members))))
-        parts = _merged(parts, groups)
+            group = parts if whole else selected(parts, members)
+            with drawing_from(group_rng(drawn, turn, members)):
+                result = children[child](rebuilt(x, group), None if whole else members)
+            groups.append((members, checked_parts(name, x, children[child].function, result, len(members))))
+        parts = merged(parts, groups)
     return parts
-
-
-def _seeds(drawn: np.ndarray, functions: np.ndarray) -> list[int]:
-    """Of the numbers that functions draw for samples: as splitmix64 makes them."""
-    mixed = drawn + (functions + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (mixed ^ (mixed >> np.uint64(31))).tolist()
-
-
-def _checked(name: str, x: Any, function: Function, result: Any, size: int) -> list[Any]:
-    called = getattr(function, "__name__", type(function).__name__)
-    kind = Scene if isinstance(x, Scene) else Batch
-    if not isinstance(result, kind) or result.batch_size != size:
-        found = f"{result.batch_size} samples" if isinstance(result, kind) else type(result).__name__
-        raise TypeError(f"{name}: expected {called} to return a {kind.__name__} of {size} samples, got {found}")
-    if isinstance(result, Scene) and list(result._fields) != list(x._fields):
-        raise TypeError(f"{name}: expected {called} to keep the fields {list(x._fields)}, got {list(result._fields)}")
-    return [result] if not isinstance(result, Scene) else _parts(result)
-
-
-def _merged(parts: list[Any], groups: list[tuple[list[int], list[Any]]]) -> list[Any]:
-    """The samples of the groups in their places, those that no function has changed between them."""
-    if len(groups) == 1 and len(groups[0][0]) == parts[0].batch_size:
-        return groups[0][1]
-    columns = (_of_one_layout([part, *(made[k] for _, made in groups)]) for k, part in enumerate(parts))
-    return [
-        _core.merge(part, [(members, value) for (members, _), value in zip(groups, made, strict=True)])
-        for part, *made in columns
-    ]
-
-
-def _of_one_layout(values: list[Batch]) -> list[Batch]:
-    """Samples without a layout get that of the others: functions name the axes of images that have no names."""
-    layout = next((value.layout for value in values if value.layout), None)
-    if layout is None:
-        return values
-    return [
-        value
-        if value.layout or value.ndim != len(layout)
-        else _RESHAPE(value, src_dims=[*range(value.ndim)], layout=layout)
-        for value in values
-    ]

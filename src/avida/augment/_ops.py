@@ -367,6 +367,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def affine(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[AffineArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def affine(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[AffineArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -377,7 +381,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def affine(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -431,8 +435,8 @@ def affine(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.affine(image, scale=0.8, angle=20, shear=10)
@@ -837,6 +841,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def coarse_dropout(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[CoarseDropoutArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def coarse_dropout(
         input: SingleTensor,
         /,
         *,
@@ -857,7 +870,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def coarse_dropout(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -890,8 +903,8 @@ def coarse_dropout(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.coarse_dropout(image, holes=[2, 4])
@@ -1194,6 +1207,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def elastic(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ElasticArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def elastic(
         input: SingleTensor,
         /,
         *,
@@ -1214,7 +1236,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def elastic(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1265,8 +1287,8 @@ def elastic(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.elastic(image, alpha=300, sigma=10)
@@ -1684,6 +1706,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def grid_distortion(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[GridDistortionArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def grid_distortion(
         input: SingleTensor,
         /,
         *,
@@ -1704,7 +1735,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def grid_distortion(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1758,8 +1789,8 @@ def grid_distortion(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.grid_distortion(image, limit=0.6)
@@ -2463,6 +2494,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def optical_distortion(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[OpticalDistortionArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def optical_distortion(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[OpticalDistortionArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -2473,7 +2508,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def optical_distortion(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2513,8 +2548,8 @@ def optical_distortion(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.optical_distortion(image, k=0.8)
@@ -2644,6 +2679,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def perspective(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PerspectiveArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def perspective(
         input: SingleTensor,
         /,
         *,
@@ -2664,7 +2708,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def perspective(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2712,8 +2756,8 @@ def perspective(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.perspective(image, distortion=0.5)

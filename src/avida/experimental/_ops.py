@@ -301,6 +301,16 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def remap(
+        input: Scene,
+        mapx: TensorLike,
+        mapy: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[RemapArguments],
+    ) -> Scene: ...
+    @overload
+    def remap(
         input: SingleTensor,
         mapx: SingleTensor,
         mapy: SingleTensor,
@@ -323,7 +333,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def remap(
-    input: TensorLike,
+    input: TensorLike | Scene,
     mapx: TensorLike,
     mapy: TensorLike,
     /,
@@ -339,7 +349,7 @@ def remap(
     Positions outside give 0.
 
     Args:
-        input: The images. Layouts: HWC, FHWC.
+        input: The images. Layouts: HWC, FHWC, CHW, FCHW.
         mapx: x for each pixel of the output, float32. Layouts: HWC, HW, FHWC, FHW.
         mapy: y for each pixel of the output, float32. Layouts: HWC, HW, FHWC, FHW.
         interp: Nearest or linear interpolation. Default: ``'linear'``.
@@ -348,7 +358,8 @@ def remap(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Element type: that of the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Element type: that of the input.
+        Layout: that of the input.
 
     Example:
         >>> y, x = np.mgrid[:4, :6].astype(np.float32)

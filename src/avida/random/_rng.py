@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import threading
+from collections.abc import Callable
 from typing import Any, SupportsIndex
 
 from avida import _core
@@ -166,9 +167,17 @@ class GroupRNG(RNG):
     A draw for as many samples takes a number from each. Others are made by a generator of the first seed.
     """
 
-    def __init__(self, seeds: list[int]) -> None:
-        super().__init__(seed=seeds[0] if seeds else 0)
-        self.seeds = seeds
+    seeds: list[int]
+
+    def __init__(self, seeds: Callable[[], list[int]]) -> None:
+        self._make, self._position, self._children = seeds, 0, 0
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("seeds", "_seed"):
+            raise AttributeError(name)
+        self.seeds = self._make()  # when something is drawn: most groups draw nothing
+        self._seed = self.seeds[0] if self.seeds else 0
+        return self.__dict__[name]
 
 
 class drawing_from:  # noqa: N801
@@ -208,6 +217,22 @@ def _given(rng: RNG | None) -> RNG:
     if not isinstance(rng, RNG):
         raise ValueError(f"rng must be an avida.random.RNG, got {type(rng).__name__}")
     return rng
+
+
+def repeating(rng: RNG | None, keyed_by: Any) -> Callable[[], None]:
+    """For calls that are to draw the same: to be called before each of them."""
+    given = _given(rng)
+    start, made = given._position, False
+
+    def again() -> None:
+        nonlocal made
+        if keyed_by is None:
+            given._position = start
+        elif made:
+            _core.repeat_draw(keyed_by)
+        made = True
+
+    return again
 
 
 class _Inherited:

@@ -12,6 +12,7 @@ from avida._running.eval import EvalMode
 from avida._running.warn import warn
 
 if TYPE_CHECKING:
+    from avida._running.generators import BatchesAhead
     from avida.readers._reader import Reader
 
 T = TypeVar("T")
@@ -37,7 +38,7 @@ class Epoch(HandedOver, Iterator[tuple[T, ...]], Generic[T]):
         reader: Reader,
         items: _core.ReaderItems,
         indices: Iterable[int] | None,
-        ahead: int,
+        ahead: BatchesAhead,
     ) -> None:
         self._reader = reader
         self._items = items  # which the reader begins with the first

@@ -15,7 +15,7 @@ import numpy as np
 from avida import _core
 from avida._missing import unknown_argument
 from avida._running.eval import EvalContext
-from avida._running.generators import batches_ahead
+from avida._running.generators import BatchesAhead, batches_ahead
 from avida._running.warn import warn
 from avida._values.batch import Batch
 from avida._values.device import Device
@@ -300,7 +300,7 @@ class Reader(NamesArguments):
             compile: The same as ``capture``.
             ahead: How many batches to prepare ahead: the calls that the loop made for the batches before are made for
                 the next ones while the loop is busy or waits. Results are the same for any number; ``0`` prepares none.
-                Default: ``1``, or ``2`` with ``capture``.
+                Default: ``1``, or ``2`` with ``capture``; ``4`` where the loop decodes images on a GPU.
             indices: The indices of the samples of this epoch, in place of the order of :attr:`sampler`.
             Ignored, accepted for compatibility: ctx.
 
@@ -323,7 +323,7 @@ class Reader(NamesArguments):
         size = self._max_batch_size if batch_size is None else self._checked_batch_size(batch_size)
         return self._new_epoch(size, indices, batches_ahead(ahead, capture or compile))
 
-    def _new_epoch(self, size: int | None, indices: Iterable[int] | None, ahead: int) -> Epoch:
+    def _new_epoch(self, size: int | None, indices: Iterable[int] | None, ahead: BatchesAhead) -> Epoch:
         if self._world and (now := world()) != self._world:
             raise RuntimeError(
                 f"{self._title()}: the reader was made as {self._world}, and this process is now {now}: make the "
@@ -499,7 +499,7 @@ class Reader(NamesArguments):
             indices = list(self._sampler)
         return None if indices is None else _numbers(indices, len(self))
 
-    def _begin(self, items: _core.ReaderItems, indices: Sequence[int] | None, ahead: int) -> None:
+    def _begin(self, items: _core.ReaderItems, indices: Sequence[int] | None, ahead: BatchesAhead) -> None:
         """Gives the next epoch to items that have none yet, and moves on to the epoch after it."""
         source, batch_size = self._set_up(), items.batch_size or 1
         while not items.is_begun:  # another thread may be faster
@@ -515,8 +515,8 @@ class Reader(NamesArguments):
                     f"fewer than batch_size={batch_size} samples. Use a smaller batch_size or another last_batch."
                 )
             one_epoch = self._epochs_apart or order is not None or self._parts > 1
-            depth = self._items_prefetched(items.batch_size, ahead)
-            items.begin(reading, source, depth, one_epoch, self._skip, self._loop, ahead)
+            depth = self._items_prefetched(items.batch_size, ahead.number)
+            items.begin(reading, source, depth, one_epoch, self._skip, self._loop, *ahead)
 
     def _items_prefetched(self, batch_size: int | None, ahead: int) -> int:
         """How many items are read before they are asked for."""

@@ -307,7 +307,7 @@ class Expressions(ast.NodeVisitor):
             name = table.POLICY_NAMES.get(getattr(policy, "value", ""))
             parts.append(f'policy="{name}"')
             if name is None:
-                self._source.mark(node, f"{ours}: name the policy, or make an ndd.augment.Policy")
+                self._source.mark(node, f"{ours}: name the policy, or make ndd.augment.SubPolicies")
         has_shape = given.pop("shape", None) is not None
         limit, unused = ("max_translate_rel", "max_translate_abs")[:: 1 if has_shape else -1]
         given.pop(unused, None)  # which counts only with a shape, or without one

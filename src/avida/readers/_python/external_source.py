@@ -9,7 +9,7 @@ from typing import Any, Literal, NoReturn, Self, SupportsIndex
 from avida import _core
 from avida._running.background import HandedOver, run_in_background
 from avida._running.eval import EvalContext
-from avida._running.generators import batches_ahead
+from avida._running.generators import BatchesAhead, batches_ahead
 from avida._running.warn import warn
 from avida._values.batch import Batch
 from avida._values.device import Device
@@ -247,14 +247,15 @@ class ExternalSource(NamesArguments):
             indices: The indices of the samples of this epoch, for a source that is read by index.
             Ignored, accepted for compatibility: ctx.
         """
-        depth = batches_ahead(ahead, capture or compile)
+        prepared = batches_ahead(ahead, capture or compile)
         size = None if batch_size is None else operator.index(batch_size)
         if size is not None and not 1 <= size <= _core.MAX_BATCH_SIZE:
             raise RuntimeError(f"batch_size must be from 1 to {_core.MAX_BATCH_SIZE}, got {size}")
         self._called = False
         if self._reader is None and indices is None:
-            return _Epoch(self, size, depth)
-        epoch: Iterator[Any] = self._numbered("indices").next_epoch(size, ahead=depth, indices=indices)  # pyright: ignore
+            return _Epoch(self, size, prepared)
+        reader: Any = self._numbered("indices")
+        epoch: Iterator[Any] = reader.next_epoch(size, capture=capture or compile, ahead=ahead, indices=indices)
         return epoch
 
     @property
@@ -371,7 +372,7 @@ class ExternalSource(NamesArguments):
     def _prepare(self, begun: _Pass, owner: _Epoch | ExternalSource) -> None:
         """Has the calls of the owner's loop made ahead."""
         if isinstance(owner, _Epoch):
-            begun.background.items.run_ahead(_core.UserLoop() if self._loop.is_open else self._loop, owner._ahead)
+            begun.background.items.run_ahead(_core.UserLoop() if self._loop.is_open else self._loop, *owner._ahead)
 
     def _placed(self, outputs: Outputs) -> Outputs:
         return tuple([output.to_device(self._device) for output in outputs])
@@ -467,7 +468,7 @@ class _Calls(_OverPass):
 class _Epoch(_OverPass, Iterator[Any]):
     """One epoch of an ExternalSource. It begins with the first item."""
 
-    def __init__(self, source: ExternalSource, batch_size: int | None, ahead: int) -> None:
+    def __init__(self, source: ExternalSource, batch_size: int | None, ahead: BatchesAhead) -> None:
         self._source = source
         self._batch_size = batch_size
         self._ahead = ahead
@@ -483,7 +484,7 @@ class _Epoch(_OverPass, Iterator[Any]):
     def _current_pass(self) -> _Pass:
         source, size = self._source, self._batch_size
         group = Separate if size is None else Collected
-        depth = max(_DEFAULT_DEPTH, self._ahead + 1) if source._depth is None else source._depth
+        depth = max(_DEFAULT_DEPTH, self._ahead.number + 1) if source._depth is None else source._depth
         while self._pass is None:
             left = source._left
             if left is None or left.background.items.is_lost:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
-from avida.augment._augmentation import Augmentation
-from avida.augment._standard import AUTO_AUGMENT
+from avida.augment._automatic.augmentation import Augmentation
+from avida.augment._automatic.standard import AUTO_AUGMENT, TIMM_ORIGINAL
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Step:
 
 
 @dataclasses.dataclass(frozen=True)
-class Policy:
+class SubPolicies:
     """Sub-policies, of which every sample draws one.
 
     Args:
@@ -37,7 +38,8 @@ class Policy:
         num_magnitude_bins: Into how many bins magnitudes are divided.
 
     Example:
-        >>> policy = avida.augment.Policy([[avida.augment.Step("rotate", 0.7, 2), avida.augment.Step("invert", 0.1)]])
+        >>> from avida.augment import Step, SubPolicies
+        >>> policy = SubPolicies([[Step("rotate", 0.7, 2), Step("invert", 0.1)]])
         >>> print(policy)
         rotate 2 (0.7), invert (0.1)
         >>> augmented = avida.auto_augment(batch, policy)
@@ -51,11 +53,11 @@ class Policy:
         object.__setattr__(self, "sub_policies", tuple(tuple(steps) for steps in self.sub_policies))
         object.__setattr__(self, "augmentations", tuple(self.augmentations))
         if not self.sub_policies:
-            raise ValueError("a policy: expected at least one sub-policy, got none")
+            raise ValueError("SubPolicies: expected at least one sub-policy, got none")
         known = {item.name: item for item in self.augmentations}
         for step in (step for steps in self.sub_policies for step in steps):
             if step.augmentation not in known:
-                raise ValueError(f"a policy: expected one of {', '.join(known)}; got {step.augmentation!r}")
+                raise ValueError(f"SubPolicies: expected one of {', '.join(known)}; got {step.augmentation!r}")
             if not 0 <= step.probability <= 1:
                 raise ValueError(f"step {step}: expected a probability from 0 to 1, got {step.probability}")
             if known[step.augmentation].magnitudes is None:
@@ -70,14 +72,14 @@ class Policy:
         return "\n".join(", ".join(map(str, steps)) for steps in self.sub_policies)
 
 
-def _policy(text: str) -> Policy:
+def _policy(text: str, **options: Any) -> SubPolicies:
     """From the form in which the paper's tables give it: name, probability, magnitude; twice in a line."""
 
     def step(name: str, probability: str, magnitude: str) -> Step:
         return Step(name, float(probability), None if magnitude == "-" else int(magnitude))
 
     rows = [line.split() for line in text.strip().splitlines()]
-    return Policy(tuple((step(*row[:3]), step(*row[3:])) for row in rows))
+    return SubPolicies(tuple((step(*row[:3]), step(*row[3:])) for row in rows), **options)
 
 
 IMAGENET = _policy("""
@@ -164,4 +166,59 @@ SVHN = _policy("""
     shear_x      0.7 2   invert       0.1 -
 """)
 
-POLICIES = {"imagenet": IMAGENET, "cifar10": CIFAR10, "svhn": SVHN}
+TIMM_POLICY_ORIGINAL = dataclasses.replace(IMAGENET, augmentations=TIMM_ORIGINAL, num_magnitude_bins=11)
+"""timm's form of the paper's policy: magnitudes are tenths, and weaker with the number where timm's are."""
+
+TIMM_POLICY_V0 = _policy(
+    """
+    equalize       0.8 -   shear_y        0.8 4
+    color          0.4 9   equalize       0.6 -
+    color          0.4 1   rotate         0.6 8
+    solarize       0.8 3   equalize       0.4 -
+    solarize       0.4 2   solarize       0.6 2
+    color          0.2 0   equalize       0.8 -
+    equalize       0.4 -   solarize_add   0.8 3
+    shear_x        0.2 9   rotate         0.6 8
+    color          0.6 1   equalize       1.0 -
+    invert         0.4 -   rotate         0.6 0
+    equalize       1.0 -   shear_y        0.6 3
+    color          0.4 7   equalize       0.6 -
+    posterize_least 0.4 6   autocontrast   0.4 -
+    solarize       0.6 8   color          0.6 9
+    solarize       0.2 4   rotate         0.8 9
+    rotate         1.0 7   translate_y    0.8 9
+    shear_x        0.0 0   solarize       0.8 4
+    shear_y        0.8 0   color          0.6 4
+    color          1.0 0   rotate         0.6 2
+    equalize       0.8 -   equalize       0.0 -
+    equalize       1.0 -   autocontrast   0.6 -
+    shear_y        0.4 7   solarize_add   0.6 7
+    posterize_least 0.8 2   solarize       0.6 10
+    solarize       0.6 8   equalize       0.6 -
+    color          0.8 6   rotate         0.4 5
+""",
+    augmentations=TIMM_ORIGINAL,
+    num_magnitude_bins=11,
+)
+
+
+def _renamed(policy: SubPolicies, before: str, after: str) -> SubPolicies:
+    """The policy with another augmentation in place of one."""
+    return dataclasses.replace(
+        policy,
+        sub_policies=tuple(
+            tuple(dataclasses.replace(s, augmentation=after) if s.augmentation == before else s for s in steps)
+            for steps in policy.sub_policies
+        ),
+    )
+
+
+POLICIES = {
+    "imagenet": IMAGENET,
+    "cifar10": CIFAR10,
+    "svhn": SVHN,
+    "timm_original": TIMM_POLICY_ORIGINAL,
+    "timm_originalr": _renamed(TIMM_POLICY_ORIGINAL, "posterize", "posterize_increasing"),
+    "timm_v0": TIMM_POLICY_V0,
+    "timm_v0r": _renamed(TIMM_POLICY_V0, "posterize_least", "posterize_increasing"),
+}

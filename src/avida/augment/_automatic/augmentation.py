@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from avida._values.batch import Batch, as_batch
+from avida._values.batch import as_batch
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,10 +19,10 @@ class Augmentation:
 
     Args:
         name: By which policies and ``excluded`` speak of it.
-        function: ``function(images, magnitudes)`` gets the samples that are to be changed as a Batch, and a magnitude
-            for each of them as another; ``function(images)`` if there are no magnitudes. It may also have the keywords
-            ``fill_value`` and ``interp_type``. It must not draw random numbers or have other effects, since a loop may
-            call it ahead. ``None`` changes nothing.
+        function: ``function(images, magnitudes)`` gets the samples that are to be changed as a Batch, or as a Scene of
+            them, and a magnitude for each as another; ``function(images)`` if there are no magnitudes. It may also have
+            the keywords ``fill_value`` and ``interp_type``. It must not draw random numbers or have other effects,
+            since a loop may call it ahead. ``None`` changes nothing.
         magnitudes: The weakest and the strongest; what lies between is divided evenly. ``None``: it has no strength.
         signed: The sign of the magnitude is drawn.
         offset: What is added to the magnitude after that, as 1 for factors.
@@ -50,23 +50,29 @@ class Augmentation:
             )
         object.__setattr__(self, "magnitudes", tuple(self.magnitudes))
 
-    def step(self, bin: int, bins: int) -> float:
+    def step(self, bin: float, bins: int) -> float:
         """The magnitude of a bin."""
         weakest, strongest = self.magnitudes or (0, 0)
         return weakest + (strongest - weakest) * bin / max(bins - 1, 1)
 
-    def apply(self, images: Batch, magnitudes: np.ndarray, options: Mapping[str, Any]) -> Batch:
-        """The samples of a batch, changed, each with a magnitude of its own."""
+    def arguments(self, magnitudes: Any, options: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """What the function gets beside the images, for one or several magnitudes."""
+        assert self.function is not None
+        known = _parameters(self.function)
+        named = {name: value for name, value in options.items() if name in known}
+        return [] if self.magnitudes is None else [np.float32(magnitudes) + np.float32(self.offset)], named
+
+    def apply(self, images: Any, magnitudes: np.ndarray, options: Mapping[str, Any]) -> Any:
+        """The samples of a Batch or a Scene, changed, each with a magnitude of its own."""
         if self.function is None:
             return images
-        known = _parameters(self.function)
-        keywords = {name: value for name, value in options.items() if name in known}
-        parameters = [] if self.magnitudes is None else [as_batch(magnitudes.astype(np.float32) + self.offset)]
-        changed = self.function(images, *parameters, **keywords)
-        if not isinstance(changed, Batch) or changed.batch_size != images.batch_size:
-            found = f"{changed.batch_size} samples" if isinstance(changed, Batch) else type(changed).__name__
+        strength, named = self.arguments(magnitudes, options)
+        changed = self.function(images, *map(as_batch, strength), **named)
+        kind, size = type(images), images.batch_size
+        if not isinstance(changed, kind) or changed.batch_size != size:
+            found = f"{changed.batch_size} samples" if isinstance(changed, kind) else type(changed).__name__
             raise TypeError(
-                f"augmentation {self.name!r}: expected a Batch of {images.batch_size} samples as result, got {found}"
+                f"augmentation {self.name!r}: expected a {kind.__name__} of {size} samples as result, got {found}"
             )
         return changed
 

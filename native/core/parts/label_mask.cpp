@@ -1,4 +1,4 @@
-#include "readers/coco/coco_mask.h"
+#include "core/parts/label_mask.h"
 
 #include <algorithm>
 #include <cmath>

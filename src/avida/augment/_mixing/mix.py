@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from avida import _core, _ops
+from avida._scenes.scene import Scene
 from avida._values.batch import Batch, as_batch
 from avida._values.tensor import Tensor
 from avida._values.typing import KeyedBy, TensorLike
 from avida.augment._checks import integer, number
 from avida.augment._draw import draw
+from avida.augment._mixing.pieces import one_size, pasted
+from avida.augment._mixing.scene_mix import cutmix_of_scenes, mixup_of_scenes
 from avida.random._ops import beta, uniform
 from avida.random._rng import RNG
 
 
+@overload
+def mixup(
+    images: Scene,
+    labels: None = None,
+    *,
+    alpha: float = 0.2,
+    num_classes: None = None,
+    per_sample: bool = True,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> Scene: ...
+@overload
 def mixup(
     images: Batch,
     labels: TensorLike,
@@ -26,23 +40,37 @@ def mixup(
     per_sample: bool = False,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
-) -> tuple[Batch, Batch]:
+) -> tuple[Batch, Batch]: ...
+def mixup(
+    images: Batch | Scene,
+    labels: TensorLike | None = None,
+    *,
+    alpha: float = 0.2,
+    num_classes: int | None = None,
+    per_sample: bool = False,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> Any:
     """MixUp: blends each sample and its label with those of its neighbour.
 
     Sample ``i`` is mixed with sample ``i - 1``, the first one with the last: give shuffled batches.
 
+    Of a Scene, each sample draws the one that it is mixed with, and has the objects of both, with their image's share
+    in the field ``shares``. Label maps cannot be blended: that of the larger share stays.
+
     Args:
-        images: Samples of one shape, of any element type, which the result keeps.
-        labels: A class for each sample, or a list of numbers that tells how much it belongs to each class.
+        images: Samples of one shape, of any element type, which the result keeps; or a Scene of such.
+        labels: A class for each sample, or a list of numbers that tells how much it belongs to each class. Scenes have
+            their own.
         alpha: The sample's own share is drawn from a beta distribution of this parameter for both sides. Small numbers
             mix little; 1 draws all shares equally often.
         num_classes: How many classes there are; needed where ``labels`` are classes.
-        per_sample: Draw a share for every sample, rather than one for the batch.
+        per_sample: Draw a share for every sample, rather than one for the batch. Scenes always do.
         rng: Where the random numbers come from; by default this thread's generator.
         keyed_by: Samples that came from a reader: each gets the same share in any batch. Needs ``per_sample``.
 
     Returns:
-        The images, and a float32 number for each class and sample.
+        The images, and a float32 number for each class and sample. A Scene of a Scene.
 
     Example:
         >>> images = avida.crop(batch, crop=[3, 5])
@@ -50,6 +78,9 @@ def mixup(
         >>> shares.shape
         [(3,), (3,)]
     """
+    if isinstance(images, Scene):
+        _check_scene("mixup", labels, num_classes, alpha)
+        return mixup_of_scenes(images, alpha, rng, keyed_by)
     labels = _labels("mixup", images, labels, num_classes)
     shares = _draw_shares("mixup", images, alpha, per_sample, rng, keyed_by)
 
@@ -68,6 +99,19 @@ def mixup(
     return mixed[0], mixed[1]
 
 
+@overload
+def cutmix(
+    images: Scene,
+    labels: None = None,
+    *,
+    alpha: float = 1.0,
+    num_classes: None = None,
+    per_sample: bool = True,
+    min_visible: float = 0.0,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> Scene: ...
+@overload
 def cutmix(
     images: Batch,
     labels: TensorLike,
@@ -75,27 +119,46 @@ def cutmix(
     alpha: float = 1.0,
     num_classes: int | None = None,
     per_sample: bool = False,
+    min_visible: float = 0.0,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
-) -> tuple[Batch, Batch]:
+) -> tuple[Batch, Batch]: ...
+def cutmix(
+    images: Batch | Scene,
+    labels: TensorLike | None = None,
+    *,
+    alpha: float = 1.0,
+    num_classes: int | None = None,
+    per_sample: bool = False,
+    min_visible: float = 0.0,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> Any:
     """CutMix: replaces a rectangle of each image by that of its neighbour.
 
     Labels are mixed by area.
 
     Sample ``i`` gets a rectangle of sample ``i - 1``, the first one of the last: give shuffled batches.
 
+    Of a Scene, each sample draws the one whose rectangle it gets. Objects lose what lies behind it, or outside of it,
+    of their masks and boxes; polygons become run lengths.
+
     Args:
         images: Images (HWC or CHW) or videos (FHWC or FCHW) of one size; HWC and FHWC where there is no layout.
-        labels: A class for each sample, or a list of numbers that tells how much it belongs to each class.
+            Or a Scene of such.
+        labels: A class for each sample, or a list of numbers that tells how much it belongs to each class. Scenes have
+            their own.
         alpha: The image's own share is drawn from a beta distribution of this parameter for both sides; the rectangle
             has the rest, unless it crosses the border, which cuts it.
         num_classes: How many classes there are; needed where ``labels`` are classes.
-        per_sample: Draw a rectangle for every sample, rather than one for the batch.
+        per_sample: Draw a rectangle for every sample, rather than one for the batch. Scenes always do.
+        min_visible: Of a Scene: the share of an object that must be left of it; others are dropped, as are those of
+            which nothing is left.
         rng: Where the random numbers come from; by default this thread's generator.
         keyed_by: Samples that came from a reader: each gets the same rectangle in any batch. Needs ``per_sample``.
 
     Returns:
-        The images, and a float32 number for each class and sample.
+        The images, and a float32 number for each class and sample. A Scene of a Scene.
 
     Example:
         >>> images = avida.crop(batch, crop=[3, 5])
@@ -103,6 +166,12 @@ def cutmix(
         >>> mixed.shape
         [(3, 5, 3), (3, 5, 3)]
     """
+    if isinstance(images, Scene):
+        _check_scene("cutmix", labels, num_classes, alpha)
+        min_visible = number("cutmix", "min_visible", min_visible, low=0, high=1)
+        return cutmix_of_scenes(images, alpha, min_visible, rng, keyed_by)
+    if min_visible:
+        raise TypeError("cutmix: images have no objects; expected min_visible with a Scene only")
     labels = _labels("cutmix", images, labels, num_classes)
     shares = _draw_shares("cutmix", images, alpha, per_sample, rng, keyed_by)
     like = images if per_sample else None
@@ -125,13 +194,20 @@ def cutmix(
         start, end = (np.clip(np.round(centre + side * extent / 2), 0, size).astype(np.int32) for side in (-1, 1))
         own = 1 - np.prod(end - start, axis=1) / max(np.prod(size), 1)
         return [
-            _pasted(samples, layout, start, end),
+            pasted(samples, _neighbours(samples), layout, start, end),
             _mixed(_soft("cutmix", classes, num_classes), own.astype(np.float32)),
         ]
 
     inputs, key = [images, labels, shares, centres], ("cutmix", num_classes)
     mixed = _core.python_call(run, "cutmix", inputs, [], 2, images.batch_size, True, key)
     return mixed[0], mixed[1]
+
+
+def _check_scene(name: str, labels: Any, num_classes: int | None, alpha: float) -> None:
+    if labels is not None or num_classes is not None:
+        raise TypeError(f"{name}: a Scene has labels of its own; expected it alone")
+    if number(name, "alpha", alpha) <= 0:
+        raise ValueError(f"{name}: expected alpha above 0, got {alpha}")
 
 
 def _draw_shares(
@@ -144,7 +220,7 @@ def _draw_shares(
     return draw(name, beta, images if per_sample else None, rng, keyed_by, alpha=alpha, beta=alpha)
 
 
-def _labels(name: str, images: Batch, labels: TensorLike, num_classes: int | None) -> Batch:
+def _labels(name: str, images: Any, labels: TensorLike | None, num_classes: int | None) -> Batch:
     if not isinstance(images, Batch):
         raise TypeError(f"{name}: expected a Batch of images, got {type(images).__name__}; see avida.as_batch")
     if labels is None:
@@ -163,14 +239,7 @@ def _labels(name: str, images: Batch, labels: TensorLike, num_classes: int | Non
 
 def _shape(name: str, images: Batch) -> tuple[int, ...]:
     """The one shape of all images."""
-    shapes = images.shape
-    for i, shape in enumerate(shapes):
-        if shape != shapes[0]:
-            raise ValueError(
-                f"{name}: expected images of one size, got {shapes[0]} for sample 0 and {shape} for sample {i}; "
-                "resize or crop them first"
-            )
-    return shapes[0] if shapes else (0,) * images.ndim
+    return one_size(name, images) if images.batch_size else (0,) * images.ndim
 
 
 def _per_sample(drawn: Any, samples: int) -> np.ndarray:
@@ -214,22 +283,3 @@ def _soft(name: str, labels: Batch, num_classes: int | None) -> np.ndarray:
 def _mixed(labels: np.ndarray, own: np.ndarray) -> Batch:
     own = own[:, None]
     return as_batch(labels * own + np.roll(labels, 1, axis=0) * (1 - own))
-
-
-def _pasted(images: Batch, layout: str, start: np.ndarray, end: np.ndarray) -> Batch:
-    """The images, with the rectangle from ``start`` to before ``end`` taken from their neighbours.
-
-    What is before H and W counts as frames and what is behind them as channels, wherever the channels are.
-    """
-    if images.batch_size == 0:
-        return _core.relabel(images, layout)
-    shape, height = images.shape[0], layout.index("H")
-    size = shape[height : height + 2]
-    frames, channels = math.prod(shape[:height]), math.prod(shape[height + 2 :])
-    videos = _ops.reshape(images, shape=[frames, *size, channels], layout="FHWC")
-    places = as_batch(np.stack([np.zeros_like(start), start], axis=1))
-    sizes = as_batch(np.stack([np.broadcast_to([size], start.shape), end - start], axis=1).astype(np.int32))
-    pasted = _ops.multi_paste(
-        videos, _neighbours(videos), in_anchors=places, out_anchors=places, shapes=sizes, dtype=images.dtype
-    )
-    return _ops.reshape(pasted, shape=list(shape), layout=layout)

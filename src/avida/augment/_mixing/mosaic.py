@@ -9,18 +9,35 @@ from typing import Any, overload
 import numpy as np
 
 from avida import _core, _ops
+from avida._scenes.scene import Scene
 from avida._values.batch import Batch, as_batch
-from avida._values.tensor import as_tensor
 from avida._values.typing import FixedInterpType, KeyedBy
 from avida.augment._checks import integer, interpolation, number, shown
 from avida.augment._draw import draw
+from avida.augment._mixing.pieces import Piece, painted
+from avida.augment._mixing.scene_mosaic import mosaic_of_scenes
 from avida.random._ops import uniform
 from avida.random._rng import RNG
 from avida.types import INTERP_LINEAR
 
-_CORNERS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])  # H, W: which side of the centre each image is on
 
-
+@overload
+def mosaic(
+    images: Scene,
+    boxes: None = None,
+    labels: None = None,
+    *,
+    output_size: int | Sequence[int],
+    image_size: int | None = None,
+    center_range: tuple[float, float] = (0.25, 0.75),
+    ltrb: bool = False,
+    ratio: bool = False,
+    min_visible: float = 0.0,
+    fill_value: float = 114,
+    interp_type: FixedInterpType = INTERP_LINEAR,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> Scene: ...
 @overload
 def mosaic(
     images: Batch,
@@ -73,7 +90,7 @@ def mosaic(
     keyed_by: KeyedBy | None = None,
 ) -> tuple[Batch, Batch, Batch]: ...
 def mosaic(
-    images: Batch,
+    images: Batch | Scene,
     boxes: Batch | None = None,
     labels: Batch | None = None,
     *,
@@ -96,8 +113,11 @@ def mosaic(
     lower left and lower right. All are resized with their aspect ratio kept, and touch the centre with a corner; what
     lies beyond the output is cut off.
 
+    Of a Scene, sample ``i`` draws the other three from the batch, and all annotations follow. Objects are clipped at
+    the borders of their image's part, and go if less than ``min_visible`` of them is left, as with `Scene.clean`.
+
     Args:
-        images: Images (HWC), which may differ in size.
+        images: Images (HWC), which may differ in size, or a Scene of such.
         boxes: For each image rows of four numbers: x, y, width, height in pixels, unless ``ltrb`` and ``ratio`` say
             otherwise. The same holds for the result.
         labels: For each image as many labels as it has boxes; they may be left out.
@@ -115,7 +135,7 @@ def mosaic(
         keyed_by: Samples that came from a reader: each gets the same centre in any batch. See `avida.random`.
 
     Returns:
-        The images; with ``boxes`` a tuple of images and boxes, and of labels if they are given.
+        The images; with ``boxes`` a tuple of images and boxes, and of labels if they are given. A Scene of a Scene.
 
     Example:
         >>> boxes = avida.as_batch([np.float32([[1, 1, 3, 2]]), np.float32([[0, 0, 4, 3]])])
@@ -123,8 +143,10 @@ def mosaic(
         >>> images.shape
         [(64, 64, 3), (64, 64, 3)]
     """
-    if not isinstance(images, Batch):
-        raise TypeError(f"mosaic: expected a Batch of images, got {type(images).__name__}; see avida.as_batch")
+    if not isinstance(images, Batch | Scene):
+        raise TypeError(
+            f"mosaic: expected a Batch of images or a Scene, got {type(images).__name__}; see avida.as_batch"
+        )
     extents = _pair("output_size", [output_size] * 2 if isinstance(output_size, numbers.Number) else output_size)
     size = np.array([integer("mosaic", "output_size", each, low=1) for each in extents])
     low, high = (number("mosaic", "center_range", each, low=0, high=1) for each in _pair("center_range", center_range))
@@ -134,6 +156,12 @@ def mosaic(
     min_visible = number("mosaic", "min_visible", min_visible, low=0, high=1)
     fill_value = number("mosaic", "fill_value", fill_value)
     interp_type = interpolation("mosaic", interp_type)
+    if isinstance(images, Scene):
+        if boxes is not None or labels is not None or ltrb or ratio:
+            raise TypeError("mosaic: a Scene has its boxes and labels; expected it alone")
+        return mosaic_of_scenes(
+            images, size, longer, (low, high), min_visible, fill_value, interp_type, rng=rng, keyed_by=keyed_by
+        )
     n = images.batch_size
     given = _annotations(n, boxes, labels)
     centres = draw("mosaic", uniform, images, rng, keyed_by, range=[0.0, 1.0], shape=[2])
@@ -146,8 +174,15 @@ def mosaic(
         if samples.batch_size == 0:
             return [_ops.resize(samples, size=size.tolist()), *annotations]
         centre = np.stack([np.asarray(row) for row in _core.read_only(drawn.cpu())]) * (high - low) + low
-        pieces = [_Piece(samples, corner, np.round(centre * size), size, longer) for corner in range(4)]
-        made = _painted(samples, pieces, size, fill_value, interp_type)
+        pieces = [
+            Piece(samples, corner, [(i + corner) % n for i in range(n)], np.round(centre * size), size, longer)
+            for corner in range(4)
+        ]
+        parts = [
+            _ops.resize(samples._select(piece.sources), **piece.window, interp_type=interp_type, antialias=True)
+            for piece in pieces
+        ]
+        made = painted(parts, pieces, size, fill_value)
         if not annotations:
             return [made]
         return [made, *_moved(pieces, size, annotations, ltrb, ratio, min_visible)]
@@ -179,65 +214,8 @@ def _annotations(images: int, boxes: Batch | None, labels: Batch | None) -> list
     return [value for value in given.values() if value is not None]
 
 
-class _Piece:
-    """One of the four parts of every mosaic: which image, what of it, and where."""
-
-    def __init__(self, images: Batch, corner: int, centre: np.ndarray, size: np.ndarray, longer: int) -> None:
-        n = images.batch_size
-        side = _CORNERS[corner]
-        self.sources = [(i + corner) % n for i in range(n)]
-        self.extents = np.array([images.shape[i][:2] for i in self.sources], np.float64)
-        if self.extents.min() < 1:
-            empty = self.sources[int(self.extents.min(axis=1).argmin())]
-            raise ValueError(f"mosaic: expected images with pixels, sample {empty} has the shape {images.shape[empty]}")
-        self.scale = longer / self.extents.max(axis=1, keepdims=True)
-        resized = np.maximum(np.round(self.extents * self.scale), 1)
-        self.factors = resized / self.extents
-        self.anchor = centre - resized * (1 - side)  # of the whole image, perhaps outside
-        self.start = np.clip(self.anchor, 0, size)
-        self.end = np.clip(self.anchor + resized, 0, size)
-
-    @property
-    def region(self) -> tuple[np.ndarray, np.ndarray]:
-        """The part of the image that is seen, in its own pixels."""
-        return (self.start - self.anchor) / self.factors, (self.end - self.anchor) / self.factors
-
-
-def _painted(images: Batch, pieces: list[_Piece], size: np.ndarray, fill_value: float, interp_type: Any) -> Batch:
-    layers, places, shapes = [], [], []
-    covered = sum(np.prod(piece.end - piece.start, axis=1) for piece in pieces)
-    if np.any(covered < size.prod()):
-        channels = images.shape[0][2]
-        canvas = np.broadcast_to(np.float32(fill_value), (*size.tolist(), channels))
-        canvas = _ops.cast(as_tensor(np.ascontiguousarray(canvas), layout="HWC"), dtype=images.dtype)
-        layers.append(Batch.broadcast(canvas, images.batch_size))
-        places.append(np.zeros_like(pieces[0].start))
-        shapes.append(np.broadcast_to(size, pieces[0].start.shape))
-    for piece in pieces:
-        start, end = piece.region
-        shown = piece.end - piece.start
-        layers.append(
-            _ops.resize(
-                images._select(piece.sources),
-                roi_start=_rows(start),
-                roi_end=_rows(np.maximum(end, start + 1e-3)),
-                size=_rows(np.maximum(shown, 1)),  # also where nothing is seen
-                interp_type=interp_type,
-                antialias=True,
-            )
-        )
-        places.append(piece.start)
-        shapes.append(shown)
-    anchors, regions = (as_batch(np.stack(each, axis=1).astype(np.int32)) for each in (places, shapes))
-    return _ops.multi_paste(*layers, output_size=size.tolist(), out_anchors=anchors, shapes=regions, dtype=images.dtype)
-
-
-def _rows(numbers: np.ndarray) -> Batch:
-    return as_batch(numbers.astype(np.float32))
-
-
 def _moved(
-    pieces: list[_Piece], size: np.ndarray, annotations: list[Batch], ltrb: bool, ratio: bool, min_visible: float
+    pieces: list[Piece], size: np.ndarray, annotations: list[Batch], ltrb: bool, ratio: bool, min_visible: float
 ) -> list[Batch]:
     """Boxes and labels of the mosaics, or boxes if there are no labels."""
     box_rows = [np.asarray(sample, np.float64) for sample in _core.read_only(annotations[0].cpu())]

@@ -1,0 +1,1 @@
+"""RandAugment and its relatives: augmentations with magnitudes, and how samples choose among them."""

@@ -1,0 +1,1 @@
+"""Samples of a batch in one another: MixUp, CutMix, mosaic, copy-paste."""

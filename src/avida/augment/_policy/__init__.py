@@ -1,0 +1,1 @@
+"""Policies: augmentation as data, to JSON and back, and from what other libraries write."""
