@@ -1,4 +1,4 @@
-"""Loudness and noise at a ratio, against NumPy."""
+"""Noise at a ratio, speed, and numbers that are drawn for each sample."""
 
 import numpy as np
 
@@ -16,10 +16,10 @@ def rms(x):
     return np.sqrt(np.mean(np.square(np.asarray(x, np.float64))))
 
 
-def test_gain():
-    for db, each in ((6, [6] * 3), ([-3.0, 0.0, 20.0], [-3, 0, 20])):
-        for made, x, decibels in zip(A.gain(ndd.as_batch(signals()), db), signals(), each, strict=True):
-            np.testing.assert_allclose(np.asarray(made), x * 10 ** (decibels / 20), rtol=1e-5)
+def song(seconds=2, rate=16000):
+    t = np.arange(seconds * rate) / rate
+    noise = np.random.default_rng(0).normal(0, 0.01, t.size)
+    return (np.sin(2 * np.pi * (200 + 30 * t) * t) + 0.3 * np.sin(2 * np.pi * 1700 * t) + noise).astype(np.float32)
 
 
 def test_noise_has_the_ratio():
@@ -35,3 +35,29 @@ def test_silence_is_no_noise():
     x = signals()[0]
     made = A.add_noise(ndd.tensor(x), ndd.tensor(np.zeros_like(x)), snr=3)
     np.testing.assert_array_equal(np.asarray(made), x)
+
+
+def test_speed_resamples():
+    x = song()
+    for factor in (0.9, 1.1, 2):
+        expected = ndd.audio_resample(x, scale=1 / factor)
+        np.testing.assert_array_equal(np.asarray(A.speed(x, factor)), np.asarray(expected))
+    batch = ndd.as_batch(signals())
+    for made, x, factor in zip(A.speed(batch, [0.5, 1.0, 2.0]), signals(), (0.5, 1, 2), strict=True):
+        assert abs(made.shape[0] - len(x) / factor) <= 1
+
+
+def test_numbers_are_drawn_for_each_sample():
+    x = ndd.as_batch([song()] * 8)
+    noise = ndd.as_batch([np.ones(32000, np.float32)] * 8)
+    between = A.between
+    for made in (
+        A.gain(x, between(-6, 6)),
+        A.clip(x, level=between(0.1, 0.9)),
+        A.biquad(x, frequency=between(100, 4000)),
+        A.time_stretch(x, rate=between(0.8, 1.2)),
+        A.pitch_shift(x, steps=between(-3, 3)),
+        A.speed(x, between(0.8, 1.2)),
+        A.add_noise(x, noise, snr=between(0, 30)),
+    ):
+        assert len({np.asarray(sample).tobytes() for sample in made}) == 8

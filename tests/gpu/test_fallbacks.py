@@ -8,6 +8,10 @@ ON_THE_CPU |= {"segmentation.random_mask_pixel", "segmentation.random_object_bbo
 # A few numbers for each sample.
 ON_THE_CPU |= {"batch_permutation", "get_property"}
 ON_THE_CPU |= {f"transforms.{name}" for name in ("translation", "scale", "rotation", "shear", "crop", "combine")}
+# Every element follows from those before it, or from spectra that become signals and images again.
+ON_THE_CPU |= {f"augment.{name}" for name in ("biquad", "fda", "impulse_response", "pitch_shift", "time_stretch")}
+# Counts the values of two images.
+ON_THE_CPU |= {"augment.histogram_matching"}
 # Encoded data.
 ON_THE_CPU |= {"io.file.read", "peek_image_shape"}
 ON_THE_CPU |= {f"decoders.{kind}" for kind in ("audio", "inflate", "media", "numpy", "video")}

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/clones.h"
+#include "loops/spectral/fft_lanes.h"
 #include "loops/spectral/frame_spectrum.h"
 #include "loops/spectral/register_spectrum.h"
 #include "operator/launches.h"
@@ -18,53 +19,13 @@
 namespace avida {
 namespace {
 
-// Lambdas inside of functions that are compiled for several instruction sets.
-#define AVIDA_INLINE_LAMBDA __attribute__((always_inline))
-
-constexpr int kLanes = 16;
-using Lanes = float __attribute__((vector_size(64)));
+using fft::kLanes;
+using fft::Lanes;
 using Quad = float __attribute__((vector_size(16)));
 using UnalignedQuad = float __attribute__((vector_size(16), aligned(4), may_alias));
 
 template <class Real>
 constexpr int lanes_of = sizeof(Real) / sizeof(float);
-
-// All sets of butterflies of one step.
-template <class Real, class Butterfly>
-AVIDA_INLINE void each_butterfly(const FftStep& step, Butterfly&& butterfly) {
-  for (long p = 0; p < step.items / step.stride; p++)
-    for (long q = 0; q < step.stride; q++) butterfly(p, q);
-}
-
-template <class Real>
-AVIDA_INLINE void run_step(const FftStep& step, const FftTables& fft, const Complex<Real>* __restrict in,
-                           Complex<Real>* __restrict out) {
-  const Complex<float>* numbers = fft.numbers + step.numbers;
-  auto each = [&](auto&& butterfly) AVIDA_INLINE_LAMBDA {
-    each_butterfly<Real>(step, [&](long p, long q) AVIDA_INLINE_LAMBDA { butterfly(p, q); });
-  };
-  switch (step.radix) {
-    case 2:
-      return each([&](long p, long q) AVIDA_INLINE_LAMBDA { fft::even_radix<2>(step, numbers, in, out, p, q); });
-    case 3:
-      return each([&](long p, long q) AVIDA_INLINE_LAMBDA { fft::odd_radix<3>(step, numbers, in, out, p, q); });
-    case 4:
-      return each([&](long p, long q) AVIDA_INLINE_LAMBDA { fft::even_radix<4>(step, numbers, in, out, p, q); });
-    case 5:
-      return each([&](long p, long q) AVIDA_INLINE_LAMBDA { fft::odd_radix<5>(step, numbers, in, out, p, q); });
-    default:
-      if (step.radix > 0)
-        return each([&](long p, long q) AVIDA_INLINE_LAMBDA { fft::butterfly(step, numbers, in, out, p, q); });
-      for (long i = 0; i < step.items; i++) fft::convolution_step(step, fft, in, out, i);
-  }
-}
-
-// Transforms what is in buffers[0]; returns the buffer that has the result.
-template <class Real>
-AVIDA_INLINE const Complex<Real>* transform(const FftTables& fft, Complex<Real>* const (&buffers)[2]) {
-  for (int i = 0; i < fft.count; i++) run_step(fft.steps[i], fft, buffers[i % 2], buffers[(i + 1) % 2]);
-  return buffers[fft.count % 2];
-}
 
 template <class Real>
 AVIDA_INLINE void store_bins(const FftTables& fft, const Complex<Real>* in, bool magnitude, Real* out) {
@@ -135,7 +96,7 @@ AVIDA_INLINE void spectra(const FftTables& fft, const FrameGrid& grid, const flo
     load_lane(frames[0], grid.window, length, elements, step);
   else
     load_lanes(frames, grid.window, length, elements, step);
-  store_bins(fft, transform(fft, buffers.sides), grid.magnitude, buffers.bins);
+  store_bins(fft, fft::transform(fft, buffers.sides), grid.magnitude, buffers.bins);
 }
 AVIDA_CLONES void spectra_of_lanes(const FftTables& fft, const FrameGrid& grid, const float* const* frames,
                                    const Buffers<Lanes>& buffers) {

@@ -1,6 +1,7 @@
-// `augment.gamma`, `augment.invert`, `augment.posterize`, `augment.solarize`.
+// `augment.gamma`, `augment.invert`, `augment.posterize`, `augment.random_tone_curve`, `augment.solarize`.
 #include "ops/augment/tones.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -10,6 +11,7 @@
 #include "operator/declare.h"
 #include "ops/augment/colors.h"
 #include "ops/generic/lookup_table.h"
+#include "ops/random/distributions.h"
 
 namespace avida::ops {
 namespace {
@@ -19,6 +21,10 @@ struct GammaArgs {
 };
 struct SolarizeArgs {
   std::optional<float> threshold;
+};
+struct ToneCurveArgs {
+  std::optional<float> high, low;
+  float scale = 0.1f;
 };
 struct PosterizeArgs {
   float bits = 4;
@@ -41,14 +47,31 @@ Posterize::Params tone(const PosterizeArgs& args, DType dtype) {
   return {step, 1 / step, std::ldexp(1.0f, bits) - 1};
 }
 
+// Two numbers around a quarter and three quarters, if they are not given.
+ToneCurve::Params tone_of(const Sample<ToneCurveArgs>& sample) {
+  const ToneCurveArgs& args = sample.args;
+  if (!(args.scale >= 0 && args.scale <= 1)) refuse("expected a scale from 0 to 1, got ", args.scale);
+  for (const auto& given : {args.low, args.high})
+    if (given && !(*given >= 0 && *given <= 1)) refuse("expected low and high from 0 to 1, got ", *given);
+  float drawn[4];
+  normals(random_block(sample.random, 0), drawn);
+  auto number = [&](const std::optional<float>& given, float mean, float normal) {
+    return given.value_or(std::clamp(mean + args.scale * normal, 0.0f, 1.0f));
+  };
+  return {range_of_colors(sample.in[0].dtype), number(args.low, 0.25f, drawn[0]), number(args.high, 0.75f, drawn[1])};
+}
+template <class Args>
+auto tone_of(const Sample<Args>& sample) {
+  return tone(sample.args, sample.in[0].dtype);
+}
+
 // Bytes are looked up in a table of what the body makes of each.
 template <class Body, class Args>
 class TonePlan {
-  using Params = decltype(tone(std::declval<const Args&>(), DType::uint8));
+  using Params = decltype(tone_of(std::declval<const Sample<Args>&>()));
 
  public:
-  explicit TonePlan(const Sample<Args>& sample)
-      : grid_(element_grid(sample.in[0])), by_(tone(sample.args, sample.in[0].dtype)) {
+  explicit TonePlan(const Sample<Args>& sample) : grid_(element_grid(sample.in[0])), by_(tone_of(sample)) {
     if (sample.in[0].dtype != DType::uint8) return;
     for (int i = 0; i < 256; i++)
       table_[i] = store_channel<uint8_t>(Body::run(Pixel<1>{{static_cast<float>(i)}}, by_)[0]);
@@ -100,6 +123,19 @@ AVIDA_OP_IN(augment, posterize, PosterizeArgs) {
       .arg("bits", &PosterizeArgs::bits, "How many bits, from 0 to those of the type; numbers are rounded.")
       .example("avida.augment.posterize(image, bits=2)");
   tone_loop<Posterize>(op);
+}
+
+AVIDA_OP_IN(augment, random_tone_curve, ToneCurveArgs) {
+  using Args = ToneCurveArgs;
+  op.doc("Bends tones along a random curve from black to white, which makes shadows and lights brighter or darker.")
+      .arg("high", &Args::high,
+           "How high the curve is drawn at three quarters, from 0 to 1, instead of a random number: the second of the "
+           "points between the ends of a cubic Bezier curve.")
+      .arg("low", &Args::low, "The same at a quarter.")
+      .arg("scale", &Args::scale, "The standard deviation of both numbers, around 0.75 and 0.25.")
+      .random()
+      .example("avida.augment.random_tone_curve(image, low=0.1, high=0.9)");
+  tone_loop<ToneCurve>(op);
 }
 
 AVIDA_OP_IN(augment, solarize, SolarizeArgs) {

@@ -1,4 +1,5 @@
-// The arithmetic of operators that make each element from the same element: gamma, invert, posterize, solarize.
+// The arithmetic of operators that make each element from the same element: gamma, invert, posterize,
+// random_tone_curve, solarize.
 #pragma once
 #include "device/pixel.h"
 #include "device/portable_math.h"
@@ -50,6 +51,19 @@ struct Posterize {
   AVIDA_HD AVIDA_INLINE static Pixel<1> run(const Pixel<1>& x, const Params& by) {
     const auto step = static_cast<float>(static_cast<int>(within(x[0] * by.steps_in_one, 0, by.most)));
     return {{step * by.step}};
+  }
+};
+
+// A cubic Bezier curve from black to white.
+struct ToneCurve {
+  static constexpr const char* header = "ops/augment/tones.h";
+  static constexpr int in = 1, out = 1;
+  struct Params {
+    float range, low, high;
+  };
+  AVIDA_HD AVIDA_INLINE static Pixel<1> run(const Pixel<1>& x, const Params& by) {
+    const float t = within(x[0] / by.range, 0, 1), s = 1 - t;
+    return {{(3 * s * t * (s * by.low + t * by.high) + t * t * t) * by.range}};
   }
 };
 

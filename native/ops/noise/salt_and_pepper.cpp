@@ -1,3 +1,4 @@
+// `noise.salt_and_pepper`, `augment.pixel_dropout`.
 #include "ops/noise/salt_and_pepper.h"
 
 #include <cmath>
@@ -15,6 +16,12 @@ struct SaltAndPepperArgs {
   float prob = 0.05f;
   std::optional<float> salt_val;
   float salt_vs_pepper = 0.5f;
+};
+
+struct PixelDropoutArgs {
+  float fill_value = 0;
+  bool per_channel = false;
+  float prob = 0.01f;
 };
 
 AVIDA_CLONES void draw_grains(int* out, const RandomKey& key, int64_t first, int64_t n, const Grains& grains) {
@@ -53,14 +60,35 @@ void check_share(const char* name, float share) {
   if (!(share >= 0 && share <= 1)) refuse("expected \"", name, "\" from 0 to 1, got ", share);
 }
 
-class SaltAndPepperPlan {
+Grains grains_of(const SaltAndPepperArgs& args) {
+  check_share("prob", args.prob);
+  check_share("salt_vs_pepper", args.salt_vs_pepper);
+  const double prob = args.prob, pepper_share = 1 - static_cast<double>(args.salt_vs_pepper);
+  return {static_cast<uint64_t>(std::llround(prob * pepper_share * 0x1p32)),
+          static_cast<uint64_t>(std::llround(prob * 0x1p32))};
+}
+Grains grains_of(const PixelDropoutArgs& args) {
+  check_share("prob", args.prob);
+  return {0, static_cast<uint64_t>(std::llround(static_cast<double>(args.prob) * 0x1p32))};
+}
+
+// The numbers that salt and pepper are made of.
+template <class T>
+std::pair<T, T> values_of(const SaltAndPepperArgs& args) {
+  constexpr bool real = TypeTraits<T>::is_float;
+  return {value_or(args.salt_val, real ? T(1) : TypeTraits<T>::highest()),
+          value_or(args.pepper_val, real ? T(-1) : TypeTraits<T>::lowest())};
+}
+template <class T>
+std::pair<T, T> values_of(const PixelDropoutArgs& args) {
+  return {convert<T>(args.fill_value), T()};
+}
+
+template <class Args>
+class GrainsPlan {
  public:
-  explicit SaltAndPepperPlan(const Sample<SaltAndPepperArgs>& sample) : in_(sample.in[0]), args_(sample.args) {
-    check_share("prob", args_.prob);
-    check_share("salt_vs_pepper", args_.salt_vs_pepper);
-    const double prob = args_.prob, pepper_share = 1 - static_cast<double>(args_.salt_vs_pepper);
-    grains_ = {static_cast<uint64_t>(std::llround(prob * pepper_share * 0x1p32)),
-               static_cast<uint64_t>(std::llround(prob * 0x1p32))};
+  explicit GrainsPlan(const Sample<Args>& sample)
+      : in_(sample.in[0]), args_(sample.args), grains_(grains_of(sample.args)) {
     const int axis = in_.layout.empty() ? in_.ndim() - 1 : in_.layout.find('C');
     if (axis >= 0 && !args_.per_channel) pixels_.channels = in_.shape[axis];
     if (pixels_.channels != 1)
@@ -71,14 +99,12 @@ class SaltAndPepperPlan {
   Shape shape() const { return in_.shape; }
   int64_t rows() const { return draw_rows(pixels_.count); }
 
-  void run(const Sample<SaltAndPepperArgs>& sample) const {
+  void run(const Sample<Args>& sample) const {
     with_noisy_type(in_.dtype, [&](auto type) {
       using T = typename decltype(type)::type;
-      constexpr bool real = TypeTraits<T>::is_float;
-      const T pepper_value = value_or(args_.pepper_val, real ? T(-1) : TypeTraits<T>::lowest());
-      const T salt_value = value_or(args_.salt_val, real ? T(1) : TypeTraits<T>::highest());
+      const auto [salt_value, pepper_value] = values_of<T>(args_);
       const typename SaltAndPepper<T>::Params params{
-          sample.out[0].as<T>(), in_.as<T>(), pixels_, sample.random, grains_, pepper_value, salt_value};
+          sample.out[0].template as<T>(), in_.as<T>(), pixels_, sample.random, grains_, pepper_value, salt_value};
       each_block<SaltAndPepper<T>, 4>(sample, pixels_.count, params, [&] {
         alignas(64) int drawn[kDrawRow];
         for (int64_t row = sample.begin; row < sample.end; row++) {
@@ -92,8 +118,8 @@ class SaltAndPepperPlan {
 
  private:
   const SampleView& in_;
-  const SaltAndPepperArgs& args_;
-  Grains grains_;
+  const Args& args_;
+  const Grains grains_;
   GrainPixels pixels_{.count = 0, .channels = 1, .plane = 1};
 };
 
@@ -115,8 +141,23 @@ AVIDA_OP_IN(noise, salt_and_pepper, SaltAndPepperArgs) {
       .example("avida.noise.salt_and_pepper(image, prob=0.1)")
       .random()
       .infer(infer_noisy)
-      .each_sample<SaltAndPepperPlan>()
+      .each_sample<GrainsPlan<SaltAndPepperArgs>>()
       .cost(2);
+}
+
+AVIDA_OP_IN(augment, pixel_dropout, PixelDropoutArgs) {
+  using Args = PixelDropoutArgs;
+  op.doc("Fills random pixels with a number.")
+      .input("input", "Images or videos.", {"HW", "HWC", "CHW", "FHWC", "FCHW"})
+      .arg("fill_value", &Args::fill_value, "What they are filled with.", takes_nan)
+      .arg("per_channel", &Args::per_channel, "Whether each channel of a pixel is drawn for itself.")
+      .arg("prob", &Args::prob, "The share of the pixels.")
+      .per_frame()
+      .example("avida.augment.pixel_dropout(image, prob=0.1)")
+      .random()
+      .infer(infer_noisy)
+      .each_sample<GrainsPlan<Args>>()
+      .cost(3);
 }
 
 }  // namespace avida::ops

@@ -43,6 +43,7 @@ from avida.augment._combinators import maybe as maybe
 from avida.augment._combinators import one_of as one_of
 from avida.augment._combinators import shuffled as shuffled
 from avida.augment._combinators import some_of as some_of
+from avida.augment._glass import glass_blur as glass_blur
 from avida.augment._mixing.copy_paste import copy_paste as copy_paste
 from avida.augment._mixing.mix import cutmix as cutmix
 from avida.augment._mixing.mix import mixup as mixup
@@ -52,4 +53,5 @@ from avida.augment._policy.policy import Policy as Policy
 from avida.augment._policy.record import record as record
 from avida.augment._random_crop import random_crop as random_crop
 from avida.augment._sound import add_noise as add_noise
-from avida.augment._sound import gain as gain
+from avida.augment._sound import speed as speed
+from avida.noise._ops import salt_and_pepper as salt_and_pepper

@@ -36,51 +36,123 @@ if TYPE_CHECKING:
 
 __all__ = [
     "adjust_colors",
+    "advanced_blur",
     "affine",
     "autocontrast",
+    "biquad",
     "box_blur",
     "channel_dropout",
     "channel_shuffle",
+    "clip",
     "coarse_dropout",
     "color_jitter",
     "defocus",
+    "dithering",
+    "downscale",
     "elastic",
+    "emboss",
+    "fda",
+    "fog",
+    "gain",
     "gamma",
     "grayscale",
     "grid_distortion",
+    "histogram_matching",
+    "hue_saturation_value",
+    "illumination",
+    "impulse_response",
     "invert",
+    "iso_noise",
+    "jigsaw",
     "motion_blur",
+    "multiplicative_noise",
     "optical_distortion",
+    "pca_lighting",
     "perspective",
+    "pitch_shift",
+    "pixel_dropout",
+    "planckian_jitter",
+    "plasma_brightness",
+    "plasma_contrast",
+    "plasma_shadow",
     "posterize",
+    "rain",
+    "random_tone_curve",
     "rgb_shift",
+    "ringing_overshoot",
+    "scatter",
+    "shadow",
+    "snow",
     "solarize",
+    "spatter",
     "spec_augment",
+    "sun_flare",
+    "thin_plate_spline",
+    "time_stretch",
+    "to_sepia",
     "unsharp_mask",
+    "zoom_blur",
 ]
 
 _AUGMENT_ADJUST_COLORS = _op("augment.adjust_colors", "brightness contrast hue order saturation")
+_AUGMENT_ADVANCED_BLUR = _op("augment.advanced_blur", "angle beta noise sigma_x sigma_y size")
 _AUGMENT_AFFINE = _op("augment.affine", "angle border fill_value interp_type rel_translate scale shear size translate")
 _AUGMENT_AUTOCONTRAST = _op("augment.autocontrast", "")
+_AUGMENT_BIQUAD = _op("augment.biquad", "frequency gain kind q sample_rate")
 _AUGMENT_BOX_BLUR = _op("augment.box_blur", "size")
 _AUGMENT_CHANNEL_DROPOUT = _op("augment.channel_dropout", "channels fill_value")
 _AUGMENT_CHANNEL_SHUFFLE = _op("augment.channel_shuffle", "order")
+_AUGMENT_CLIP = _op("augment.clip", "level")
 _AUGMENT_COARSE_DROPOUT = _op("augment.coarse_dropout", "fill_value height holes noise width")
 _AUGMENT_COLOR_JITTER = _op("augment.color_jitter", "brightness contrast hue saturation")
 _AUGMENT_DEFOCUS = _op("augment.defocus", "radius")
+_AUGMENT_DITHERING = _op("augment.dithering", "bits")
+_AUGMENT_DOWNSCALE = _op("augment.downscale", "scale")
 _AUGMENT_ELASTIC = _op("augment.elastic", "alpha border fill_value interp_type sigma")
+_AUGMENT_EMBOSS = _op("augment.emboss", "alpha strength")
+_AUGMENT_FDA = _op("augment.fda", "beta")
+_AUGMENT_FOG = _op("augment.fog", "color density roughness")
+_AUGMENT_GAIN = _op("augment.gain", "db")
 _AUGMENT_GAMMA = _op("augment.gamma", "gamma")
 _AUGMENT_GRAYSCALE = _op("augment.grayscale", "on")
 _AUGMENT_GRID_DISTORTION = _op("augment.grid_distortion", "border fill_value interp_type limit steps steps_x steps_y")
+_AUGMENT_HISTOGRAM_MATCHING = _op("augment.histogram_matching", "blend")
+_AUGMENT_HUE_SATURATION_VALUE = _op("augment.hue_saturation_value", "hue saturation value")
+_AUGMENT_ILLUMINATION = _op("augment.illumination", "angle center corner intensity kind sigma")
+_AUGMENT_IMPULSE_RESPONSE = _op("augment.impulse_response", "tail")
 _AUGMENT_INVERT = _op("augment.invert", "")
+_AUGMENT_ISO_NOISE = _op("augment.iso_noise", "color_shift intensity")
+_AUGMENT_JIGSAW = _op("augment.jigsaw", "columns order rows")
 _AUGMENT_MOTION_BLUR = _op("augment.motion_blur", "angle direction size")
+_AUGMENT_MULTIPLICATIVE_NOISE = _op("augment.multiplicative_noise", "high low per_channel per_pixel")
 _AUGMENT_OPTICAL_DISTORTION = _op("augment.optical_distortion", "border fill_value interp_type k")
+_AUGMENT_PCA_LIGHTING = _op("augment.pca_lighting", "alpha std")
 _AUGMENT_PERSPECTIVE = _op("augment.perspective", "border corners distortion fill_value interp_type")
+_AUGMENT_PITCH_SHIFT = _op("augment.pitch_shift", "hop_length n_fft steps")
+_AUGMENT_PIXEL_DROPOUT = _op("augment.pixel_dropout", "fill_value per_channel prob")
+_AUGMENT_PLANCKIAN_JITTER = _op("augment.planckian_jitter", "mode temperature")
+_AUGMENT_PLASMA_BRIGHTNESS = _op("augment.plasma_brightness", "brightness roughness")
+_AUGMENT_PLASMA_CONTRAST = _op("augment.plasma_contrast", "contrast roughness")
+_AUGMENT_PLASMA_SHADOW = _op("augment.plasma_shadow", "intensity roughness")
 _AUGMENT_POSTERIZE = _op("augment.posterize", "bits")
+_AUGMENT_RAIN = _op("augment.rain", "blur brightness color drops length slant width x y")
+_AUGMENT_RANDOM_TONE_CURVE = _op("augment.random_tone_curve", "high low scale")
 _AUGMENT_RGB_SHIFT = _op("augment.rgb_shift", "shift")
+_AUGMENT_RINGING_OVERSHOOT = _op("augment.ringing_overshoot", "cutoff size")
+_AUGMENT_SCATTER = _op("augment.scatter", "reach")
+_AUGMENT_SHADOW = _op("augment.shadow", "corners corners_x corners_y darkness shadows")
+_AUGMENT_SNOW = _op("augment.snow", "brightness snow_point")
 _AUGMENT_SOLARIZE = _op("augment.solarize", "threshold")
+_AUGMENT_SPATTER = _op("augment.spatter", "color cover intensity roughness")
 _AUGMENT_SPEC_AUGMENT = _op("augment.spec_augment", "fill_value freq_masks freq_width time_masks time_share time_width")
+_AUGMENT_SUN_FLARE = _op("augment.sun_flare", "center circles color intensity radius")
+_AUGMENT_THIN_PLATE_SPLINE = _op(
+    "augment.thin_plate_spline", "border fill_value interp_type moves_x moves_y points scale"
+)
+_AUGMENT_TIME_STRETCH = _op("augment.time_stretch", "hop_length n_fft rate")
+_AUGMENT_TO_SEPIA = _op("augment.to_sepia", "amount")
 _AUGMENT_UNSHARP_MASK = _op("augment.unsharp_mask", "amount sigma")
+_AUGMENT_ZOOM_BLUR = _op("augment.zoom_blur", "steps zoom")
 
 
 if TYPE_CHECKING:
@@ -152,6 +224,111 @@ def adjust_colors(
     if unknown:
         raise _wrong_arguments(globals()["adjust_colors"], unknown)
     return _call(_AUGMENT_ADJUST_COLORS, (input,), batch_size, device, (brightness, contrast, hue, order, saturation))
+
+
+if TYPE_CHECKING:
+
+    class AdvancedBlurArguments(DrawnAnywhere, Generic[Varies], total=False):
+        angle: FixedFloats | Varies | None
+        beta: FixedFloats | Varies | None
+        noise: FixedFloats | Varies | None
+        sigma_x: FixedFloats | Varies | None
+        sigma_y: FixedFloats | Varies | None
+        size: FixedInts | Varies | None
+
+    @overload
+    def advanced_blur(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[AdvancedBlurArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def advanced_blur(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[AdvancedBlurArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def advanced_blur(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[AdvancedBlurArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def advanced_blur(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[AdvancedBlurArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def advanced_blur(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    angle: FloatArg | None = None,
+    beta: FloatArg | None = None,
+    noise: FloatArg | None = None,
+    sigma_x: FloatArg | None = None,
+    sigma_y: FloatArg | None = None,
+    size: IntArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Blurs images by a Gaussian that may be longer in one direction, flatter, and noisy.
+
+    Args:
+        input: Images or videos, with any number of channels. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        angle: By how many degrees the axes of the Gaussian are turned clockwise. Default: ``0.0``. Can differ
+            between samples.
+        beta: The exponent: 1 is a Gaussian, above 1 it becomes a box, below 1 a peak. Default: ``1.0``. Can
+            differ between samples.
+        noise: Each weight is multiplied by a random number from 1 - noise to 1 + noise. Default: ``0.0``. Can
+            differ between samples.
+        sigma_x: The standard deviation along the first axis, in pixels. Default: ``1.0``. Can differ between
+            samples.
+        sigma_y: The same along the second axis. Default: ``1.0``. Can differ between samples.
+        size: The odd size of the window. Default: ``7``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.advanced_blur(image, sigma_x=3, sigma_y=0.5, angle=30)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["advanced_blur"], unknown)
+    return _call(
+        _AUGMENT_ADVANCED_BLUR,
+        (input,),
+        batch_size,
+        device,
+        (angle, beta, noise, sigma_x, sigma_y, size),
+        rng,
+        keyed_by,
+    )
 
 
 if TYPE_CHECKING:
@@ -314,6 +491,72 @@ def autocontrast(
     if unknown:
         raise _wrong_arguments(globals()["autocontrast"], unknown)
     return _call(_AUGMENT_AUTOCONTRAST, (input,), batch_size, device, ())
+
+
+if TYPE_CHECKING:
+
+    class BiquadArguments(Placed, Generic[Varies], total=False):
+        frequency: FixedFloats | Varies | None
+        gain: FixedFloats | Varies | None
+        kind: (
+            Literal["low_pass", "high_pass", "band_pass", "band_stop", "all_pass", "peak", "low_shelf", "high_shelf"]
+            | None
+        )
+        q: FixedFloats | Varies | None
+        sample_rate: FixedFloats | Varies | None
+
+    @overload
+    def biquad(
+        signal: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[BiquadArguments[Array]]
+    ) -> Batch: ...
+    @overload
+    def biquad(
+        signal: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[BiquadArguments[Never]]
+    ) -> Tensor: ...
+    @overload
+    def biquad(
+        signal: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[BiquadArguments[Array]]
+    ) -> Any: ...
+
+
+@_suggests
+def biquad(
+    signal: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    frequency: FloatArg | None = None,
+    gain: FloatArg | None = None,
+    kind: Literal["low_pass", "high_pass", "band_pass", "band_stop", "all_pass", "peak", "low_shelf", "high_shelf"]
+    | None = None,
+    q: FloatArg | None = None,
+    sample_rate: FloatArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Filters sound: low and high pass, equalizers and others of second order, from the Audio EQ Cookbook.
+
+    Args:
+        signal: The signals: float32, with the axes time, or time and channels.
+        frequency: Where a pass ends, or the middle of a band or a peak, in hertz. Default: ``1000.0``. Can
+            differ between samples.
+        gain: The gain of a peak or a shelf in decibels. Default: ``0.0``. Can differ between samples.
+        kind: "low_pass", "high_pass", "band_pass" (of 0 dB at its peak), "band_stop", "all_pass", "peak",
+            "low_shelf" or "high_shelf". Default: ``'low_pass'``.
+        q: How narrow a band is, or how steep an edge. Default: ``0.70710677``. Can differ between samples.
+        sample_rate: The sample rate in hertz. Default: ``16000.0``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: float32.
+
+    Example:
+        >>> avida.augment.biquad(np.float32([1, 0, 0, 0]), frequency=2000, kind="high_pass")
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["biquad"], unknown)
+    return _call(_AUGMENT_BIQUAD, (signal,), batch_size, device, (frequency, gain, kind, q, sample_rate))
 
 
 if TYPE_CHECKING:
@@ -526,6 +769,56 @@ def channel_shuffle(
     if unknown:
         raise _wrong_arguments(globals()["channel_shuffle"], unknown)
     return _call(_AUGMENT_CHANNEL_SHUFFLE, (input,), batch_size, device, (order,), rng, keyed_by)
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def clip(
+        signal: Batch, /, level: FloatArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Batch: ...
+    @overload
+    def clip(
+        signal: SingleTensor, /, level: FloatArg | None = None, *, batch_size: None = None, **arguments: Unpack[Placed]
+    ) -> Tensor: ...
+    @overload
+    def clip(
+        signal: TensorLike,
+        /,
+        level: FloatArg | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Any: ...
+
+
+@_suggests
+def clip(
+    signal: TensorLike,
+    /,
+    level: FloatArg | None = None,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Cuts sound off where it is too loud, as a microphone does.
+
+    Args:
+        signal: Samples of floats of 16 or 32 bits.
+        level: The largest level, of either sign. Default: ``1.0``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: float32.
+
+    Example:
+        >>> avida.augment.clip(np.float32([0.2, -0.9]), level=0.5)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["clip"], unknown)
+    return _call(_AUGMENT_CLIP, (signal,), batch_size, device, (level,))
 
 
 if TYPE_CHECKING:
@@ -774,6 +1067,111 @@ def defocus(
 
 if TYPE_CHECKING:
 
+    @overload
+    def dithering(
+        input: Batch, /, bits: IntArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Batch: ...
+    @overload
+    def dithering(
+        input: Scene, /, bits: IntArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Scene: ...
+    @overload
+    def dithering(
+        input: SingleTensor, /, bits: IntArg | None = None, *, batch_size: None = None, **arguments: Unpack[Placed]
+    ) -> Tensor: ...
+    @overload
+    def dithering(
+        input: TensorLike, /, bits: IntArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Any: ...
+
+
+@_suggests
+def dithering(
+    input: TensorLike | Scene,
+    /,
+    bits: IntArg | None = None,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Leaves few colours, and mixes those between of dots of them: ordered dithering, by the matrix of Bayer.
+
+    Args:
+        input: Images or videos of uint8, uint16 or floats. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        bits: The bits of each channel that are left, from 1 to 8. Default: ``1``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.dithering(image, bits=1)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["dithering"], unknown)
+    return _call(_AUGMENT_DITHERING, (input,), batch_size, device, (bits,))
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def downscale(
+        input: Batch, /, scale: FloatArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Batch: ...
+    @overload
+    def downscale(
+        input: Scene, /, scale: FloatArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Scene: ...
+    @overload
+    def downscale(
+        input: SingleTensor, /, scale: FloatArg | None = None, *, batch_size: None = None, **arguments: Unpack[Placed]
+    ) -> Tensor: ...
+    @overload
+    def downscale(
+        input: TensorLike,
+        /,
+        scale: FloatArg | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Any: ...
+
+
+@_suggests
+def downscale(
+    input: TensorLike | Scene,
+    /,
+    scale: FloatArg | None = None,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes images coarse: smaller, and as large as they were again, both by nearest neighbours.
+
+    Args:
+        input: Images or videos, with any number of channels. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        scale: The share of rows and columns that are left. Default: ``0.25``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.downscale(image, scale=0.2)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["downscale"], unknown)
+    return _call(_AUGMENT_DOWNSCALE, (input,), batch_size, device, (scale,))
+
+
+if TYPE_CHECKING:
+
     class ElasticArguments(DrawnAnywhere, Generic[Varies], total=False):
         alpha: FixedFloats | Varies | None
         border: (
@@ -900,6 +1298,262 @@ def elastic(
     return _call(
         _AUGMENT_ELASTIC, (input,), batch_size, device, (alpha, border, fill_value, interp_type, sigma), rng, keyed_by
     )
+
+
+if TYPE_CHECKING:
+
+    class EmbossArguments(Placed, Generic[Varies], total=False):
+        alpha: FixedFloats | Varies | None
+        strength: FixedFloats | Varies | None
+
+    @overload
+    def emboss(
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[EmbossArguments[Array]]
+    ) -> Batch: ...
+    @overload
+    def emboss(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[EmbossArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def emboss(
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[EmbossArguments[Never]]
+    ) -> Tensor: ...
+    @overload
+    def emboss(
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[EmbossArguments[Array]]
+    ) -> Any: ...
+
+
+@_suggests
+def emboss(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    alpha: FloatArg | None = None,
+    strength: FloatArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes edges look as if they were raised, lit from the upper left.
+
+    Args:
+        input: Images or videos, with any number of channels. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        alpha: How much of it, from 0 (the image) to 1. Default: ``0.5``. Can differ between samples.
+        strength: How strong edges are. Default: ``0.5``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.emboss(image, alpha=0.9)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["emboss"], unknown)
+    return _call(_AUGMENT_EMBOSS, (input,), batch_size, device, (alpha, strength))
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def fda(
+        input: Batch,
+        reference: TensorLike,
+        /,
+        beta: FloatArg | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Batch: ...
+    @overload
+    def fda(
+        input: SingleTensor,
+        reference: SingleTensor,
+        /,
+        beta: FloatArg | None = None,
+        *,
+        batch_size: None = None,
+        **arguments: Unpack[Placed],
+    ) -> Tensor: ...
+    @overload
+    def fda(
+        input: TensorLike,
+        reference: TensorLike,
+        /,
+        beta: FloatArg | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Any: ...
+
+
+@_suggests
+def fda(
+    input: TensorLike,
+    reference: TensorLike,
+    /,
+    beta: FloatArg | None = None,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Takes the strength of low frequencies from other images, and leaves all phases: Fourier domain adaptation (Yang and Soatto, 2020).
+
+    Args:
+        input: The images. Layouts: HW, HWC, CHW.
+        reference: Images of the same type and shapes, whose look the first ones get. Layouts: HW, HWC, CHW.
+        beta: How far from zero frequencies are low: a share of the smaller extent, below 0.5. Default:
+            ``0.01``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
+
+    Example:
+        >>> avida.augment.fda(image, avida.augment.invert(image), beta=0.1)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["fda"], unknown)
+    return _call(_AUGMENT_FDA, (input, reference), batch_size, device, (beta,))
+
+
+if TYPE_CHECKING:
+
+    class FogArguments(DrawnAnywhere, Generic[Varies], total=False):
+        color: FixedFloats | Varies | None
+        density: FixedFloats | Varies | None
+        roughness: FixedFloats | Varies | None
+
+    @overload
+    def fog(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[FogArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def fog(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[FogArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def fog(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[FogArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def fog(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[FogArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def fog(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    color: FloatsArg | None = None,
+    density: FloatArg | None = None,
+    roughness: FloatArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Lays fog over images, which is denser in some places than in others.
+
+    Args:
+        input: Images or videos of uint8, uint16 or floats; all frames get the same. Layouts: HW, HWC, CHW,
+            FHWC, FCHW.
+        color: The colour of the fog, from 0 to 1: one number, or one for each channel. Default: ``[1.0]``. Can
+            differ between samples.
+        density: The share of the fog where it is densest; it is at least half as dense. Default: ``0.6``. Can
+            differ between samples.
+        roughness: How strong small clouds are in relation to those of twice the size, up to 1. Default:
+            ``0.5``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.fog(image, density=0.8)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["fog"], unknown)
+    return _call(_AUGMENT_FOG, (input,), batch_size, device, (color, density, roughness), rng, keyed_by)
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def gain(
+        signal: Batch, /, db: FloatArg, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Batch: ...
+    @overload
+    def gain(
+        signal: SingleTensor, /, db: FloatArg, *, batch_size: None = None, **arguments: Unpack[Placed]
+    ) -> Tensor: ...
+    @overload
+    def gain(
+        signal: TensorLike, /, db: FloatArg, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Any: ...
+
+
+@_suggests
+def gain(
+    signal: TensorLike,
+    /,
+    db: FloatArg = _REQUIRED,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes sound louder (above 0) or quieter (below 0), by decibels.
+
+    Args:
+        signal: Samples of floats of 16 or 32 bits.
+        db: By how many decibels. Required. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor.
+
+    Example:
+        >>> avida.augment.gain(np.float32([0.5, -0.25]), -20)
+    """
+    if unknown or db is _REQUIRED:
+        raise _wrong_arguments(globals()["gain"], unknown, db=db)
+    return _call(_AUGMENT_GAIN, (signal,), batch_size, device, (db,))
 
 
 if TYPE_CHECKING:
@@ -1157,6 +1811,309 @@ def grid_distortion(
 if TYPE_CHECKING:
 
     @overload
+    def histogram_matching(
+        input: Batch,
+        reference: TensorLike,
+        /,
+        blend: FloatArg | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Batch: ...
+    @overload
+    def histogram_matching(
+        input: SingleTensor,
+        reference: SingleTensor,
+        /,
+        blend: FloatArg | None = None,
+        *,
+        batch_size: None = None,
+        **arguments: Unpack[Placed],
+    ) -> Tensor: ...
+    @overload
+    def histogram_matching(
+        input: TensorLike,
+        reference: TensorLike,
+        /,
+        blend: FloatArg | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Any: ...
+
+
+@_suggests
+def histogram_matching(
+    input: TensorLike,
+    reference: TensorLike,
+    /,
+    blend: FloatArg | None = None,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Gives each channel the distribution of another image's.
+
+    Args:
+        input: The images. Layouts: HW, HWC, CHW.
+        reference: Images of bytes, with as many channels, whose colours the first ones get. Layouts: HW, HWC,
+            CHW.
+        blend: How much of it, from 0 (the image) to 1. Default: ``1.0``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.histogram_matching(image, avida.augment.invert(image))
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["histogram_matching"], unknown)
+    return _call(_AUGMENT_HISTOGRAM_MATCHING, (input, reference), batch_size, device, (blend,))
+
+
+if TYPE_CHECKING:
+
+    class HueSaturationValueArguments(Placed, Generic[Varies], total=False):
+        hue: FixedFloats | Varies | None
+        saturation: FixedFloats | Varies | None
+        value: FixedFloats | Varies | None
+
+    @overload
+    def hue_saturation_value(
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[HueSaturationValueArguments[Array]]
+    ) -> Batch: ...
+    @overload
+    def hue_saturation_value(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[HueSaturationValueArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def hue_saturation_value(
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[HueSaturationValueArguments[Never]]
+    ) -> Tensor: ...
+    @overload
+    def hue_saturation_value(
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[HueSaturationValueArguments[Array]]
+    ) -> Any: ...
+
+
+@_suggests
+def hue_saturation_value(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    hue: FloatArg | None = None,
+    saturation: FloatArg | None = None,
+    value: FloatArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Adds numbers to hue, saturation and value of the space HSV.
+
+    Grays stay gray.
+
+    Args:
+        input: Images, videos or volumes in RGB, of uint8, uint16 or floats. Layouts: HWC, FHWC, DHWC, CHW,
+            FCHW, CDHW.
+        hue: By how many degrees the hue turns, from -180 to 180. Default: ``0.0``. Can differ between samples.
+        saturation: What is added to the saturation, which is from 0 to 1. Default: ``0.0``. Can differ between
+            samples.
+        value: The same for the value: the largest of the three colours. Default: ``0.0``. Can differ between
+            samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.hue_saturation_value(image, hue=60, saturation=0.2)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["hue_saturation_value"], unknown)
+    return _call(_AUGMENT_HUE_SATURATION_VALUE, (input,), batch_size, device, (hue, saturation, value))
+
+
+if TYPE_CHECKING:
+
+    class IlluminationArguments(DrawnAnywhere, Generic[Varies], total=False):
+        angle: FixedFloats | Varies | None
+        center: FixedFloats | Varies | None
+        corner: FixedInts | Varies | None
+        intensity: FixedFloats | Varies | None
+        kind: Literal["linear", "corner", "gaussian"] | None
+        sigma: FixedFloats | Varies | None
+
+    @overload
+    def illumination(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[IlluminationArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def illumination(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[IlluminationArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def illumination(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[IlluminationArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def illumination(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[IlluminationArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def illumination(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    angle: FloatArg | None = None,
+    center: FloatsArg | None = None,
+    corner: IntArg | None = None,
+    intensity: FloatArg | None = None,
+    kind: Literal["linear", "corner", "gaussian"] | None = None,
+    sigma: FloatArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes light uneven: from one side to the other, from a corner, or around a place.
+
+    Args:
+        input: Images or videos of uint8, uint16 or floats; all frames get the same. Layouts: HW, HWC, CHW,
+            FHWC, FCHW.
+        angle: Where a linear gradient leads, in degrees: 0 is to the right, 90 down. By default any direction.
+            Can differ between samples.
+        center: x and y of the middle of a Gaussian, as shares of width and height. Default: ``[]``. Can differ
+            between samples.
+        corner: 0 is the upper left one, the others follow clockwise. By default any; light is lost with the
+            distance. Can differ between samples.
+        intensity: The largest change, as a share; below 0 it goes the other way. Default: ``0.2``. Can differ
+            between samples.
+        kind: "linear", "corner" or "gaussian". Default: ``'linear'``.
+        sigma: The deviation of a Gaussian, as a share of the larger extent. Default: ``0.5``. Can differ
+            between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.illumination(image, intensity=0.7, angle=20)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["illumination"], unknown)
+    return _call(
+        _AUGMENT_ILLUMINATION,
+        (input,),
+        batch_size,
+        device,
+        (angle, center, corner, intensity, kind, sigma),
+        rng,
+        keyed_by,
+    )
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def impulse_response(
+        signal: Batch,
+        response: TensorLike,
+        /,
+        tail: bool | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Batch: ...
+    @overload
+    def impulse_response(
+        signal: SingleTensor,
+        response: SingleTensor,
+        /,
+        tail: bool | None = None,
+        *,
+        batch_size: None = None,
+        **arguments: Unpack[Placed],
+    ) -> Tensor: ...
+    @overload
+    def impulse_response(
+        signal: TensorLike,
+        response: TensorLike,
+        /,
+        tail: bool | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Any: ...
+
+
+@_suggests
+def impulse_response(
+    signal: TensorLike,
+    response: TensorLike,
+    /,
+    tail: bool | None = None,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes signals sound as in a room, or through a microphone: convolves them with an impulse response.
+
+    Args:
+        signal: The signals: float32, with the axes time, or time and channels.
+        response: What an impulse sounds like there: one for each signal, with one channel or as many.
+        tail: Whether what sounds on after the end is kept; if not, lengths stay. Default: ``False``. Can differ
+            between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor.
+
+    Example:
+        >>> avida.augment.impulse_response(np.float32([1, 0, 0, 2]), np.float32([1, 0.5]))
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["impulse_response"], unknown)
+    return _call(_AUGMENT_IMPULSE_RESPONSE, (signal, response), batch_size, device, (tail,))
+
+
+if TYPE_CHECKING:
+
+    @overload
     def invert(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Batch: ...
     @overload
     def invert(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Scene: ...
@@ -1193,6 +2150,165 @@ def invert(
     if unknown:
         raise _wrong_arguments(globals()["invert"], unknown)
     return _call(_AUGMENT_INVERT, (input,), batch_size, device, ())
+
+
+if TYPE_CHECKING:
+
+    class IsoNoiseArguments(DrawnAnywhere, Generic[Varies], total=False):
+        color_shift: FixedFloats | Varies | None
+        intensity: FixedFloats | Varies | None
+
+    @overload
+    def iso_noise(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[IsoNoiseArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def iso_noise(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[IsoNoiseArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def iso_noise(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[IsoNoiseArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def iso_noise(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[IsoNoiseArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def iso_noise(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    color_shift: FloatArg | None = None,
+    intensity: FloatArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes the noise of cameras in the dark: normally distributed, of the lightness and the hue of each pixel.
+
+    Args:
+        input: Images or videos in RGB, of uint8, uint16 or floats. Layouts: HWC, CHW, FHWC, FCHW.
+        color_shift: The standard deviation of the hue, in circles. Default: ``0.03``. Can differ between
+            samples.
+        intensity: The standard deviation of the lightness where it is dark; white has no noise. Default:
+            ``0.1``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.iso_noise(image, intensity=0.3)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["iso_noise"], unknown)
+    return _call(_AUGMENT_ISO_NOISE, (input,), batch_size, device, (color_shift, intensity), rng, keyed_by)
+
+
+if TYPE_CHECKING:
+
+    class JigsawArguments(DrawnAnywhere, Generic[Varies], total=False):
+        columns: FixedInts | Varies | None
+        order: FixedInts | Varies | None
+        rows: FixedInts | Varies | None
+
+    @overload
+    def jigsaw(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[JigsawArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def jigsaw(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[JigsawArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def jigsaw(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[JigsawArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def jigsaw(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    columns: IntArg | None = None,
+    order: IntsArg | None = None,
+    rows: IntArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Cuts images into pieces of a grid, which change places with others of the same size.
+
+    Args:
+        input: Images or videos, with any number of channels. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        columns: How many columns of pieces. Default: ``3``. Can differ between samples.
+        order: For each piece, row by row, the one that takes its place, instead of random ones. Default:
+            ``[]``. Can differ between samples.
+        rows: How many rows of pieces. Default: ``3``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
+
+    Example:
+        >>> avida.augment.jigsaw(image, rows=2, columns=4)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["jigsaw"], unknown)
+    return _call(_AUGMENT_JIGSAW, (input,), batch_size, device, (columns, order, rows), rng, keyed_by)
 
 
 if TYPE_CHECKING:
@@ -1254,6 +2370,97 @@ def motion_blur(
     if unknown:
         raise _wrong_arguments(globals()["motion_blur"], unknown)
     return _call(_AUGMENT_MOTION_BLUR, (input,), batch_size, device, (angle, direction, size))
+
+
+if TYPE_CHECKING:
+
+    class MultiplicativeNoiseArguments(DrawnAnywhere, Generic[Varies], total=False):
+        high: FixedFloats | Varies | None
+        low: FixedFloats | Varies | None
+        per_channel: bool | None
+        per_pixel: bool | None
+
+    @overload
+    def multiplicative_noise(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[MultiplicativeNoiseArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def multiplicative_noise(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[MultiplicativeNoiseArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def multiplicative_noise(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[MultiplicativeNoiseArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def multiplicative_noise(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[MultiplicativeNoiseArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def multiplicative_noise(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    high: FloatArg | None = None,
+    low: FloatArg | None = None,
+    per_channel: bool | None = None,
+    per_pixel: bool | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Multiplies pixels by random numbers, all of a range equally likely.
+
+    Args:
+        input: Images or videos of uint8, uint16 or floats. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        high: The end of the range. Default: ``1.1``. Can differ between samples.
+        low: The start of the range. Default: ``0.9``. Can differ between samples.
+        per_channel: Whether each channel of a pixel has a number of its own. Default: ``False``. Can differ
+            between samples.
+        per_pixel: Whether each pixel has a number of its own; if not, the sample has one. Default: ``True``.
+            Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.multiplicative_noise(image, low=0.5, high=1.5)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["multiplicative_noise"], unknown)
+    return _call(
+        _AUGMENT_MULTIPLICATIVE_NOISE, (input,), batch_size, device, (high, low, per_channel, per_pixel), rng, keyed_by
+    )
 
 
 if TYPE_CHECKING:
@@ -1350,6 +2557,89 @@ def optical_distortion(
     if unknown:
         raise _wrong_arguments(globals()["optical_distortion"], unknown)
     return _call(_AUGMENT_OPTICAL_DISTORTION, (input,), batch_size, device, (border, fill_value, interp_type, k))
+
+
+if TYPE_CHECKING:
+
+    class PcaLightingArguments(DrawnAnywhere, Generic[Varies], total=False):
+        alpha: FixedFloats | Varies | None
+        std: FixedFloats | Varies | None
+
+    @overload
+    def pca_lighting(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PcaLightingArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def pca_lighting(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PcaLightingArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def pca_lighting(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[PcaLightingArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def pca_lighting(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PcaLightingArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def pca_lighting(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    alpha: FloatsArg | None = None,
+    std: FloatArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Adds random colours as they vary in ImageNet: the lighting of AlexNet.
+
+    Args:
+        input: Images, videos or volumes in RGB, of uint8, uint16 or floats. Layouts: HWC, FHWC, DHWC, CHW,
+            FCHW, CDHW.
+        alpha: Three factors of the principal components, instead of random ones. Default: ``[]``. Can differ
+            between samples.
+        std: The standard deviation of the factors. Default: ``0.1``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.pca_lighting(image, alpha=[1, -1, 0.5])
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["pca_lighting"], unknown)
+    return _call(_AUGMENT_PCA_LIGHTING, (input,), batch_size, device, (alpha, std), rng, keyed_by)
 
 
 if TYPE_CHECKING:
@@ -1487,6 +2777,480 @@ def perspective(
 
 if TYPE_CHECKING:
 
+    class PitchShiftArguments(Placed, Generic[Varies], total=False):
+        hop_length: int | None
+        n_fft: int | None
+        steps: FixedFloats | Varies | None
+
+    @overload
+    def pitch_shift(
+        signal: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[PitchShiftArguments[Array]]
+    ) -> Batch: ...
+    @overload
+    def pitch_shift(
+        signal: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[PitchShiftArguments[Never]]
+    ) -> Tensor: ...
+    @overload
+    def pitch_shift(
+        signal: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[PitchShiftArguments[Array]]
+    ) -> Any: ...
+
+
+@_suggests
+def pitch_shift(
+    signal: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    hop_length: int | None = None,
+    n_fft: int | None = None,
+    steps: FloatArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes sound higher or lower, and leaves its length.
+
+    Args:
+        signal: The signals: float32, with the axes time, or time and channels.
+        hop_length: Elements from one frame to the next. Default: a quarter of n_fft.
+        n_fft: Elements of the frames of the phase vocoder, an even number. Default: ``2048``.
+        steps: By how many semitones: 12 is twice the frequency. Default: ``0.0``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: float32.
+
+    Example:
+        >>> avida.augment.pitch_shift(np.sin(np.arange(4000, dtype=np.float32) / 9), steps=4)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["pitch_shift"], unknown)
+    return _call(_AUGMENT_PITCH_SHIFT, (signal,), batch_size, device, (hop_length, n_fft, steps))
+
+
+if TYPE_CHECKING:
+
+    class PixelDropoutArguments(DrawnAnywhere, Generic[Varies], total=False):
+        fill_value: FixedFloats | Varies | None
+        per_channel: bool | None
+        prob: FixedFloats | Varies | None
+
+    @overload
+    def pixel_dropout(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PixelDropoutArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def pixel_dropout(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PixelDropoutArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def pixel_dropout(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[PixelDropoutArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def pixel_dropout(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PixelDropoutArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def pixel_dropout(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    fill_value: FloatArg | None = None,
+    per_channel: bool | None = None,
+    prob: FloatArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Fills random pixels with a number.
+
+    Args:
+        input: Images or videos. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        fill_value: What they are filled with. Default: ``0.0``. Can differ between samples.
+        per_channel: Whether each channel of a pixel is drawn for itself. Default: ``False``. Can differ between
+            samples.
+        prob: The share of the pixels. Default: ``0.01``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.pixel_dropout(image, prob=0.1)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["pixel_dropout"], unknown)
+    return _call(_AUGMENT_PIXEL_DROPOUT, (input,), batch_size, device, (fill_value, per_channel, prob), rng, keyed_by)
+
+
+if TYPE_CHECKING:
+
+    class PlanckianJitterArguments(DrawnAnywhere, Generic[Varies], total=False):
+        mode: Literal["blackbody", "daylight"] | None
+        temperature: FixedFloats | Varies | None
+
+    @overload
+    def planckian_jitter(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PlanckianJitterArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def planckian_jitter(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PlanckianJitterArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def planckian_jitter(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[PlanckianJitterArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def planckian_jitter(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PlanckianJitterArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def planckian_jitter(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    mode: Literal["blackbody", "daylight"] | None = None,
+    temperature: FloatArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Lights images by a lamp of another temperature: the Planckian jitter (Zini et al., 2023).
+
+    Args:
+        input: Images, videos or volumes in RGB, of uint8, uint16 or floats. Layouts: HWC, FHWC, DHWC, CHW,
+            FCHW, CDHW.
+        mode: "blackbody", from 3000 to 15000 kelvin, or "daylight", from 4000 (the CIE's illuminant D).
+            Default: ``'blackbody'``.
+        temperature: In kelvin, instead of a random one. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.planckian_jitter(image, temperature=4000)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["planckian_jitter"], unknown)
+    return _call(_AUGMENT_PLANCKIAN_JITTER, (input,), batch_size, device, (mode, temperature), rng, keyed_by)
+
+
+if TYPE_CHECKING:
+
+    class PlasmaBrightnessArguments(DrawnAnywhere, Generic[Varies], total=False):
+        brightness: FixedFloats | Varies | None
+        roughness: FixedFloats | Varies | None
+
+    @overload
+    def plasma_brightness(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PlasmaBrightnessArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def plasma_brightness(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PlasmaBrightnessArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def plasma_brightness(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[PlasmaBrightnessArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def plasma_brightness(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PlasmaBrightnessArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def plasma_brightness(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    brightness: FloatArg | None = None,
+    roughness: FloatArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes images brighter or darker in clouds: fractal noise from 0 to 1, times a number, is added.
+
+    Args:
+        input: Images or videos of uint8, uint16 or floats; all frames get the same. Layouts: HW, HWC, CHW,
+            FHWC, FCHW.
+        brightness: What is added at most, in units of white. Default: ``0.4``. Can differ between samples.
+        roughness: How strong small clouds are in relation to those of twice the size, up to 1. Default:
+            ``0.5``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.plasma_brightness(image, brightness=0.6)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["plasma_brightness"], unknown)
+    return _call(_AUGMENT_PLASMA_BRIGHTNESS, (input,), batch_size, device, (brightness, roughness), rng, keyed_by)
+
+
+if TYPE_CHECKING:
+
+    class PlasmaContrastArguments(DrawnAnywhere, Generic[Varies], total=False):
+        contrast: FixedFloats | Varies | None
+        roughness: FixedFloats | Varies | None
+
+    @overload
+    def plasma_contrast(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PlasmaContrastArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def plasma_contrast(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PlasmaContrastArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def plasma_contrast(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[PlasmaContrastArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def plasma_contrast(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PlasmaContrastArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def plasma_contrast(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    contrast: FloatArg | None = None,
+    roughness: FloatArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Changes the contrast in clouds.
+
+    Distances from the middle gray grow by fractal noise times a number.
+
+    Args:
+        input: Images or videos of uint8, uint16 or floats; all frames get the same. Layouts: HW, HWC, CHW,
+            FHWC, FCHW.
+        contrast: The largest growth, as a share; below 0 the contrast is less. Default: ``0.4``. Can differ
+            between samples.
+        roughness: How strong small clouds are in relation to those of twice the size, up to 1. Default:
+            ``0.5``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.plasma_contrast(image, contrast=1)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["plasma_contrast"], unknown)
+    return _call(_AUGMENT_PLASMA_CONTRAST, (input,), batch_size, device, (contrast, roughness), rng, keyed_by)
+
+
+if TYPE_CHECKING:
+
+    class PlasmaShadowArguments(DrawnAnywhere, Generic[Varies], total=False):
+        intensity: FixedFloats | Varies | None
+        roughness: FixedFloats | Varies | None
+
+    @overload
+    def plasma_shadow(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PlasmaShadowArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def plasma_shadow(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PlasmaShadowArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def plasma_shadow(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[PlasmaShadowArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def plasma_shadow(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PlasmaShadowArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def plasma_shadow(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    intensity: FloatArg | None = None,
+    roughness: FloatArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Throws shadows of clouds: fractal noise from 0 to 1, times a number, is the share of light they take.
+
+    Args:
+        input: Images or videos of uint8, uint16 or floats; all frames get the same. Layouts: HW, HWC, CHW,
+            FHWC, FCHW.
+        intensity: The share of the darkest place, from 0 to 1. Default: ``0.5``. Can differ between samples.
+        roughness: How strong small clouds are in relation to those of twice the size, up to 1. Default:
+            ``0.5``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.plasma_shadow(image, intensity=0.9)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["plasma_shadow"], unknown)
+    return _call(_AUGMENT_PLASMA_SHADOW, (input,), batch_size, device, (intensity, roughness), rng, keyed_by)
+
+
+if TYPE_CHECKING:
+
     @overload
     def posterize(
         input: Batch, /, bits: FloatArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
@@ -1546,6 +3310,206 @@ def posterize(
 
 if TYPE_CHECKING:
 
+    class RainArguments(DrawnAnywhere, Generic[Varies], total=False):
+        blur: FixedInts | Varies | None
+        brightness: FixedFloats | Varies | None
+        color: FixedFloats | Varies | None
+        drops: FixedInts | Varies | None
+        length: FixedInts | Varies | None
+        slant: FixedFloats | Varies | None
+        width: FixedInts | Varies | None
+        x: FixedFloats | Varies | None
+        y: FixedFloats | Varies | None
+
+    @overload
+    def rain(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RainArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def rain(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RainArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def rain(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[RainArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def rain(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RainArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def rain(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    blur: IntArg | None = None,
+    brightness: FloatArg | None = None,
+    color: FloatsArg | None = None,
+    drops: IntArg | None = None,
+    length: IntArg | None = None,
+    slant: FloatArg | None = None,
+    width: IntArg | None = None,
+    x: FloatsArg | None = None,
+    y: FloatsArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes images rainy: darker, with blurred streaks that fall from random places.
+
+    Args:
+        input: Images or videos of uint8, uint16 or floats; all frames get the same. Layouts: HW, HWC, CHW,
+            FHWC, FCHW.
+        blur: The size of the box that blurs streaks, in pixels. Default: ``7``. Can differ between samples.
+        brightness: The factor of all colours. Default: ``0.7``. Can differ between samples.
+        color: The colour of streaks, from 0 to 1: one number, or one for each channel. Default: ``[0.78]``. Can
+            differ between samples.
+        drops: How many streaks. Default: a third of the height. Can differ between samples.
+        length: The height of streaks in pixels. Default: an eighth of the height. Can differ between samples.
+        slant: How far to the right streaks end from where they begin, in pixels. Default: ``0.0``. Can differ
+            between samples.
+        width: The width of streaks in pixels. Default: ``1``. Can differ between samples.
+        x: Where streaks begin, instead of random places. Default: ``[]``. Can differ between samples.
+        y: The same along the height. Default: ``[]``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.rain(image, drops=150, slant=8, color=1, blur=3)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["rain"], unknown)
+    return _call(
+        _AUGMENT_RAIN,
+        (input,),
+        batch_size,
+        device,
+        (blur, brightness, color, drops, length, slant, width, x, y),
+        rng,
+        keyed_by,
+    )
+
+
+if TYPE_CHECKING:
+
+    class RandomToneCurveArguments(DrawnAnywhere, Generic[Varies], total=False):
+        high: FixedFloats | Varies | None
+        low: FixedFloats | Varies | None
+        scale: FixedFloats | Varies | None
+
+    @overload
+    def random_tone_curve(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RandomToneCurveArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def random_tone_curve(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RandomToneCurveArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def random_tone_curve(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[RandomToneCurveArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def random_tone_curve(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RandomToneCurveArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def random_tone_curve(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    high: FloatArg | None = None,
+    low: FloatArg | None = None,
+    scale: FloatArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Bends tones along a random curve from black to white, which makes shadows and lights brighter or darker.
+
+    Args:
+        input: Images or videos of uint8, uint16 or floats, with any number of channels. Layouts: HW, HWC, CHW,
+            FHWC, FCHW.
+        high: How high the curve is drawn at three quarters, from 0 to 1, instead of a random number: the second
+            of the points between the ends of a cubic Bezier curve. Can differ between samples.
+        low: The same at a quarter. Can differ between samples.
+        scale: The standard deviation of both numbers, around 0.75 and 0.25. Default: ``0.1``. Can differ
+            between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.random_tone_curve(image, low=0.1, high=0.9)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["random_tone_curve"], unknown)
+    return _call(_AUGMENT_RANDOM_TONE_CURVE, (input,), batch_size, device, (high, low, scale), rng, keyed_by)
+
+
+if TYPE_CHECKING:
+
     @overload
     def rgb_shift(
         input: Batch, /, shift: FloatsArg, *, batch_size: int | None = None, **arguments: Unpack[Placed]
@@ -1594,6 +3558,290 @@ def rgb_shift(
     if unknown or shift is _REQUIRED:
         raise _wrong_arguments(globals()["rgb_shift"], unknown, shift=shift)
     return _call(_AUGMENT_RGB_SHIFT, (input,), batch_size, device, (shift,))
+
+
+if TYPE_CHECKING:
+
+    class RingingOvershootArguments(Placed, Generic[Varies], total=False):
+        cutoff: FixedFloats | Varies | None
+        size: FixedInts | Varies | None
+
+    @overload
+    def ringing_overshoot(
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[RingingOvershootArguments[Array]]
+    ) -> Batch: ...
+    @overload
+    def ringing_overshoot(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[RingingOvershootArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def ringing_overshoot(
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[RingingOvershootArguments[Never]]
+    ) -> Tensor: ...
+    @overload
+    def ringing_overshoot(
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[RingingOvershootArguments[Array]]
+    ) -> Any: ...
+
+
+@_suggests
+def ringing_overshoot(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    cutoff: FloatArg | None = None,
+    size: IntArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes edges ring: an ideal low pass, which is cut off where its window ends.
+
+    Args:
+        input: Images or videos, with any number of channels. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        cutoff: The highest frequency that is left, in radians for a pixel, up to pi. Default: ``1.0``. Can
+            differ between samples.
+        size: The odd size of the window. Default: ``15``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.ringing_overshoot(image)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["ringing_overshoot"], unknown)
+    return _call(_AUGMENT_RINGING_OVERSHOOT, (input,), batch_size, device, (cutoff, size))
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def scatter(
+        input: Batch,
+        /,
+        reach: IntArg | None = None,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[DrawnAnywhere],
+    ) -> Batch: ...
+    @overload
+    def scatter(
+        input: Scene,
+        /,
+        reach: IntArg | None = None,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[DrawnAnywhere],
+    ) -> Scene: ...
+    @overload
+    def scatter(
+        input: SingleTensor,
+        /,
+        reach: IntArg | None = None,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[DrawnAnywhere],
+    ) -> Tensor: ...
+    @overload
+    def scatter(
+        input: TensorLike,
+        /,
+        reach: IntArg | None = None,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[DrawnAnywhere],
+    ) -> Any: ...
+
+
+@_suggests
+def scatter(
+    input: TensorLike | Scene,
+    /,
+    reach: IntArg | None = None,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Takes each pixel from a random place near it, as seen through ground glass.
+
+    Args:
+        input: Images or videos, with any number of channels. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        reach: How many rows and columns away it may be. Default: ``4``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.scatter(image, reach=3)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["scatter"], unknown)
+    return _call(_AUGMENT_SCATTER, (input,), batch_size, device, (reach,), rng, keyed_by)
+
+
+if TYPE_CHECKING:
+
+    class ShadowArguments(DrawnAnywhere, Generic[Varies], total=False):
+        corners: FixedInts | Varies | None
+        corners_x: FixedFloats | Varies | None
+        corners_y: FixedFloats | Varies | None
+        darkness: FixedFloats | Varies | None
+        shadows: FixedInts | Varies | None
+
+    @overload
+    def shadow(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ShadowArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def shadow(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ShadowArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def shadow(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[ShadowArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def shadow(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ShadowArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def shadow(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    corners: IntArg | None = None,
+    corners_x: FloatsArg | None = None,
+    corners_y: FloatsArg | None = None,
+    darkness: FloatArg | None = None,
+    shadows: IntArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Throws shadows that are polygons with random corners.
+
+    Args:
+        input: Images or videos of uint8, uint16 or floats; all frames get the same. Layouts: HW, HWC, CHW,
+            FHWC, FCHW.
+        corners: How many corners each shadow has, from 3 to 16. Default: ``5``. Can differ between samples.
+        corners_x: The corners of one shadow, as shares of the width, instead of random ones. Default: ``[]``.
+            Can differ between samples.
+        corners_y: The same as shares of the height. Default: ``[]``. Can differ between samples.
+        darkness: The share of light that a shadow takes. Default: ``0.5``. Can differ between samples.
+        shadows: How many shadows. Default: ``1``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.shadow(image, corners_x=[0.1, 0.9, 0.6], corners_y=[0.2, 0.5, 0.9])
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["shadow"], unknown)
+    return _call(
+        _AUGMENT_SHADOW, (input,), batch_size, device, (corners, corners_x, corners_y, darkness, shadows), rng, keyed_by
+    )
+
+
+if TYPE_CHECKING:
+
+    class SnowArguments(Placed, Generic[Varies], total=False):
+        brightness: FixedFloats | Varies | None
+        snow_point: FixedFloats | Varies | None
+
+    @overload
+    def snow(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[SnowArguments[Array]]) -> Batch: ...
+    @overload
+    def snow(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[SnowArguments[Array]]) -> Scene: ...
+    @overload
+    def snow(
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[SnowArguments[Never]]
+    ) -> Tensor: ...
+    @overload
+    def snow(
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[SnowArguments[Array]]
+    ) -> Any: ...
+
+
+@_suggests
+def snow(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    brightness: FloatArg | None = None,
+    snow_point: FloatArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Lets snow lie on images: what is darker than a limit becomes lighter, in the space HLS.
+
+    Args:
+        input: Images, videos or volumes in RGB, of uint8, uint16 or floats. Layouts: HWC, FHWC, DHWC, CHW,
+            FCHW, CDHW.
+        brightness: The factor of the lightness. Default: ``2.5``. Can differ between samples.
+        snow_point: The limit is a third of white, and half of this number. Default: ``0.2``. Can differ between
+            samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.snow(image, snow_point=0.3, brightness=2)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["snow"], unknown)
+    return _call(_AUGMENT_SNOW, (input,), batch_size, device, (brightness, snow_point))
 
 
 if TYPE_CHECKING:
@@ -1666,6 +3914,97 @@ def solarize(
     if unknown:
         raise _wrong_arguments(globals()["solarize"], unknown)
     return _call(_AUGMENT_SOLARIZE, (input,), batch_size, device, (threshold,))
+
+
+if TYPE_CHECKING:
+
+    class SpatterArguments(DrawnAnywhere, Generic[Varies], total=False):
+        color: FixedFloats | Varies | None
+        cover: FixedFloats | Varies | None
+        intensity: FixedFloats | Varies | None
+        roughness: FixedFloats | Varies | None
+
+    @overload
+    def spatter(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[SpatterArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def spatter(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[SpatterArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def spatter(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[SpatterArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def spatter(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[SpatterArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def spatter(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    color: FloatsArg | None = None,
+    cover: FloatArg | None = None,
+    intensity: FloatArg | None = None,
+    roughness: FloatArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Spatters a lens with mud or rain: drops of a colour that hide what is behind them.
+
+    Args:
+        input: Images or videos of uint8, uint16 or floats; all frames get the same. Layouts: HW, HWC, CHW,
+            FHWC, FCHW.
+        color: The colour of drops, from 0 to 1: one number, or one for each channel. Default: mud. Images
+            without three channels take the first of three numbers. Default: ``[0.25, 0.16, 0.08]``. Can differ
+            between samples.
+        cover: The share of the image that drops cover. Default: ``0.3``. Can differ between samples.
+        intensity: How much drops hide, from 0 to 1. Default: ``0.6``. Can differ between samples.
+        roughness: How strong small clouds are in relation to those of twice the size, up to 1. Default:
+            ``0.8``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.spatter(image, cover=0.2, intensity=0.9)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["spatter"], unknown)
+    return _call(_AUGMENT_SPATTER, (input,), batch_size, device, (color, cover, intensity, roughness), rng, keyed_by)
 
 
 if TYPE_CHECKING:
@@ -1765,6 +4104,345 @@ def spec_augment(
 
 if TYPE_CHECKING:
 
+    class SunFlareArguments(DrawnAnywhere, Generic[Varies], total=False):
+        center: FixedFloats | Varies | None
+        circles: FixedInts | Varies | None
+        color: FixedFloats | Varies | None
+        intensity: FixedFloats | Varies | None
+        radius: FixedFloats | Varies | None
+
+    @overload
+    def sun_flare(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[SunFlareArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def sun_flare(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[SunFlareArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def sun_flare(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[SunFlareArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def sun_flare(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[SunFlareArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def sun_flare(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    center: FloatsArg | None = None,
+    circles: IntArg | None = None,
+    color: FloatsArg | None = None,
+    intensity: FloatArg | None = None,
+    radius: FloatArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes the sun shine into the camera: a bright place, and its reflections on a line through the middle.
+
+    Args:
+        input: Images or videos of uint8, uint16 or floats; all frames get the same. Layouts: HW, HWC, CHW,
+            FHWC, FCHW.
+        center: x and y of the sun, as shares of width and height. By default any place in the upper half.
+            Default: ``[]``. Can differ between samples.
+        circles: How many reflections. Default: ``6``. Can differ between samples.
+        color: The colour of light, from 0 to 1: one number, or one for each channel. Default: ``[1.0]``. Can
+            differ between samples.
+        intensity: How much of its colour the sun has in its middle, from 0 to 1. Default: ``0.8``. Can differ
+            between samples.
+        radius: The radius of the sun, as a share of the smaller extent. Default: ``0.5``. Can differ between
+            samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.sun_flare(image, center=[0.2, 0.2], radius=0.8)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["sun_flare"], unknown)
+    return _call(
+        _AUGMENT_SUN_FLARE, (input,), batch_size, device, (center, circles, color, intensity, radius), rng, keyed_by
+    )
+
+
+if TYPE_CHECKING:
+
+    class ThinPlateSplineArguments(DrawnAnywhere, Generic[Varies], total=False):
+        border: (
+            Literal[
+                "constant",
+                "clamp",
+                "reflect_1001",
+                "reflect_101",
+                "wrap",
+                "fill",
+                "pad",
+                "edge",
+                "replicate",
+                "reflect",
+                "1001",
+                "reflect101",
+                "101",
+            ]
+            | None
+        )
+        fill_value: FixedFloats | None
+        interp_type: FixedInterpType | None
+        moves_x: FixedFloats | Varies | None
+        moves_y: FixedFloats | Varies | None
+        points: FixedInts | Varies | None
+        scale: FixedFloats | Varies | None
+
+    @overload
+    def thin_plate_spline(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ThinPlateSplineArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def thin_plate_spline(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[ThinPlateSplineArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def thin_plate_spline(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ThinPlateSplineArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def thin_plate_spline(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    border: Literal[
+        "constant",
+        "clamp",
+        "reflect_1001",
+        "reflect_101",
+        "wrap",
+        "fill",
+        "pad",
+        "edge",
+        "replicate",
+        "reflect",
+        "1001",
+        "reflect101",
+        "101",
+    ]
+    | None = None,
+    fill_value: FixedFloats | None = None,
+    interp_type: FixedInterpType | None = None,
+    moves_x: FloatsArg | None = None,
+    moves_y: FloatsArg | None = None,
+    points: IntArg | None = None,
+    scale: FloatArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Moves the points of a grid over images at random, and all between them as a thin plate bends.
+
+    The moves are those from the output to the input.
+
+    Args:
+        input: The images, or label maps with nearest interpolation. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        border: What lies beyond the border: "constant" (fill_value), "reflect_101", "reflect_1001", "wrap" or
+            "clamp". Default: ``'constant'``.
+        fill_value: One number, or one for each channel. Default: ``[0.0]``.
+        interp_type: Nearest or linear interpolation. Default: ``'linear'``.
+        moves_x: How far each point moves, as a share of the width, row by row. Default: ``[]``. Can differ
+            between samples.
+        moves_y: The same as a share of the height. Default: ``[]``. Can differ between samples.
+        points: How many points the grid has along each axis. Default: ``4``. Can differ between samples.
+        scale: The standard deviation of random moves, as a share of the extents. Default: ``0.03``. Can differ
+            between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
+
+    Example:
+        >>> avida.augment.thin_plate_spline(image, scale=0.06)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["thin_plate_spline"], unknown)
+    return _call(
+        _AUGMENT_THIN_PLATE_SPLINE,
+        (input,),
+        batch_size,
+        device,
+        (border, fill_value, interp_type, moves_x, moves_y, points, scale),
+        rng,
+        keyed_by,
+    )
+
+
+if TYPE_CHECKING:
+
+    class TimeStretchArguments(Placed, Generic[Varies], total=False):
+        hop_length: int | None
+        n_fft: int | None
+        rate: FixedFloats | Varies | None
+
+    @overload
+    def time_stretch(
+        signal: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[TimeStretchArguments[Array]]
+    ) -> Batch: ...
+    @overload
+    def time_stretch(
+        signal: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[TimeStretchArguments[Never]]
+    ) -> Tensor: ...
+    @overload
+    def time_stretch(
+        signal: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[TimeStretchArguments[Array]]
+    ) -> Any: ...
+
+
+@_suggests
+def time_stretch(
+    signal: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    hop_length: int | None = None,
+    n_fft: int | None = None,
+    rate: FloatArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes sound faster or slower, and leaves its pitch.
+
+    Args:
+        signal: The signals: float32, with the axes time, or time and channels.
+        hop_length: Elements from one frame to the next. Default: a quarter of n_fft.
+        n_fft: Elements of the frames of the phase vocoder, an even number. Default: ``2048``.
+        rate: How many times as fast it becomes. Default: ``1.0``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: float32.
+
+    Example:
+        >>> avida.augment.time_stretch(np.sin(np.arange(4000, dtype=np.float32) / 9), rate=2).shape
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["time_stretch"], unknown)
+    return _call(_AUGMENT_TIME_STRETCH, (signal,), batch_size, device, (hop_length, n_fft, rate))
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def to_sepia(
+        input: Batch, /, amount: FloatArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Batch: ...
+    @overload
+    def to_sepia(
+        input: Scene, /, amount: FloatArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Scene: ...
+    @overload
+    def to_sepia(
+        input: SingleTensor, /, amount: FloatArg | None = None, *, batch_size: None = None, **arguments: Unpack[Placed]
+    ) -> Tensor: ...
+    @overload
+    def to_sepia(
+        input: TensorLike,
+        /,
+        amount: FloatArg | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Any: ...
+
+
+@_suggests
+def to_sepia(
+    input: TensorLike | Scene,
+    /,
+    amount: FloatArg | None = None,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Makes images brown, as old photographs are.
+
+    Args:
+        input: Images, videos or volumes in RGB, of uint8, uint16 or floats. Layouts: HWC, FHWC, DHWC, CHW,
+            FCHW, CDHW.
+        amount: How much of it, from 0 (the image) to 1. Default: ``1.0``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.to_sepia(image)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["to_sepia"], unknown)
+    return _call(_AUGMENT_TO_SEPIA, (input,), batch_size, device, (amount,))
+
+
+if TYPE_CHECKING:
+
     class UnsharpMaskArguments(Placed, Generic[Varies], total=False):
         amount: FixedFloats | Varies | None
         sigma: FixedFloats | Varies | None
@@ -1818,3 +4496,60 @@ def unsharp_mask(
     if unknown:
         raise _wrong_arguments(globals()["unsharp_mask"], unknown)
     return _call(_AUGMENT_UNSHARP_MASK, (input,), batch_size, device, (amount, sigma))
+
+
+if TYPE_CHECKING:
+
+    class ZoomBlurArguments(Placed, Generic[Varies], total=False):
+        steps: FixedInts | Varies | None
+        zoom: FixedFloats | Varies | None
+
+    @overload
+    def zoom_blur(
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ZoomBlurArguments[Array]]
+    ) -> Batch: ...
+    @overload
+    def zoom_blur(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[ZoomBlurArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def zoom_blur(
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ZoomBlurArguments[Never]]
+    ) -> Tensor: ...
+    @overload
+    def zoom_blur(
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[ZoomBlurArguments[Array]]
+    ) -> Any: ...
+
+
+@_suggests
+def zoom_blur(
+    input: TensorLike | Scene,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    steps: IntArg | None = None,
+    zoom: FloatArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Blurs images as if the lens zoomed during the exposure: the mean of images that are zoomed more and more.
+
+    Args:
+        input: Images or videos of uint8, uint16 or floats. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        steps: How many images there are beside the given one. Default: ``10``. Can differ between samples.
+        zoom: The factor of the last one, at least 1; those between are evenly spaced. Default: ``1.2``. Can
+            differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.zoom_blur(image, zoom=1.3)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["zoom_blur"], unknown)
+    return _call(_AUGMENT_ZOOM_BLUR, (input,), batch_size, device, (steps, zoom))

@@ -1,29 +1,17 @@
-"""Augmentation of sound: louder or quieter, with noise at a ratio."""
+"""Augmentation of sound: noise at a ratio, and other speeds."""
 
 from __future__ import annotations
 
 from typing import Any, TypeVar
 
 from avida import math, reductions
+from avida._ops import audio_resample
+from avida._scenes.random_arguments import Random
 from avida._values.batch import Batch, as_batch
 from avida._values.tensor import Tensor
 from avida._values.typing import FloatArg
 
 Signal = TypeVar("Signal", Batch, Tensor)
-
-
-def gain(signal: Signal, db: FloatArg) -> Signal:
-    """Makes sound louder (above 0) or quieter (below 0), by decibels.
-
-    Args:
-        signal: Samples of floats.
-        db: One number, or one for each sample.
-
-    Example:
-        >>> np.asarray(avida.augment.gain(avida.tensor(np.float32([0.5, -0.25])), -20))
-        array([ 0.05 , -0.025], dtype=float32)
-    """
-    return signal * _factor(db)
 
 
 def add_noise(signal: Signal, noise: Signal, snr: FloatArg) -> Signal:
@@ -40,10 +28,30 @@ def add_noise(signal: Signal, noise: Signal, snr: FloatArg) -> Signal:
         array([ 1.1, -0.9], dtype=float32)
     """
     loudness = reductions.rms(signal) / math.max(reductions.rms(noise), 1e-20)
-    return signal + noise * (loudness / _factor(snr))
+    return signal + noise * (loudness / _factor(_drawn(snr, signal)))
 
 
-def _factor(decibels: FloatArg) -> Any:
+def speed(signal: Signal, factor: FloatArg) -> Signal:
+    """Plays sound faster or slower, which also makes it higher or lower: it is resampled.
+
+    Args:
+        signal: The signals, with the axes time, or time and channels.
+        factor: How many times as fast: one number, or one for each sample.
+
+    Example:
+        >>> avida.augment.speed(np.ones(1000, np.float32), 1.25).shape
+        (800,)
+    """
+    drawn = _drawn(factor, signal)
+    return audio_resample(signal, scale=1 / (drawn if isinstance(drawn, int | float) else as_batch(drawn)))
+
+
+def _drawn(number: Any, signal: Any) -> Any:
+    """A number, or the numbers of a random argument, one for each sample."""
+    return number.draw(signal, None, None, None, False) if isinstance(number, Random) else number
+
+
+def _factor(decibels: Any) -> Any:
     if isinstance(decibels, int | float):
         return 10 ** (decibels / 20)
     return math.pow(10.0, as_batch(decibels) * 0.05)
