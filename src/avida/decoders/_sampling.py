@@ -10,7 +10,7 @@ import numpy as np
 def qwen_vl_frames(
     num_frames: int, video_fps: float, *, fps: float = 2.0, min_frames: int = 4, max_frames: int = 768
 ) -> list[int]:
-    """The frames that Qwen2-VL and Qwen2.5-VL see: about two a second, an even number.
+    """The frames that Qwen2-VL and Qwen2.5-VL see: two a second, an even number.
 
     Args:
         num_frames: The frames of the video.
