@@ -48,7 +48,8 @@ def test_torchrun(part, tmp_path):
         config = json.dumps([str(tmp_path), epochs, last_step, kills])
         command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
         command += [f"--max-restarts={len(kills)}", "--monitor-interval=0.1", "-m", "tests.clusters.killed_loop"]
-        done = subprocess.run([*command, config], capture_output=True, text=True, timeout=1000)
+        own_store = os.environ | {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}  # else they meet the dead of before
+        done = subprocess.run([*command, config], env=own_store, capture_output=True, text=True, timeout=1000)
         assert done.returncode == 0, done.stderr
     check(tmp_path, runs, epochs)
 
