@@ -70,7 +70,7 @@ def worker(config):
             first = ray.train.get_context().get_world_rank() == 0
             ray.train.report({}, checkpoint=Checkpoint.from_directory(folder) if first else None)
 
-    killed_loop.train(*config["run"], load, save)
+    killed_loop.train(*config["run"], load, save, config.get("holds", ()))
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -121,7 +121,9 @@ def _indexed(reader: Any) -> Reader:
 class ReaderSource(Datasource):
     """A reader as Ray Data knows sources."""
 
-    def __init__(self, reader: Any, columns: Sequence[str] | None = None, epoch: int | None = None, rows: int | None = None) -> None:
+    def __init__(
+        self, reader: Any, columns: Sequence[str] | None = None, epoch: int | None = None, rows: int | None = None
+    ) -> None:
         super().__init__()
         self._rows = None if rows is None else integer_within("batch_size", rows, 1, _core.MAX_BATCH_SIZE)
         given = names_given(columns)
