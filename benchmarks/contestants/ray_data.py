@@ -215,9 +215,7 @@ def started(settings: Settings) -> None:
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.print_on_execution_start = False
-    context.target_max_block_size = settings["store"] // 16  # else the store has room for two blocks
-    limits = ray.data.ExecutionResources(object_store_memory=settings["store"] / 3)
-    context.execution_options.resource_limits = limits
+    context.target_max_block_size = settings["store"] // 8  # else the store has room for two blocks
 
 
 def blocks(settings: Settings) -> int:
