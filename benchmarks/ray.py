@@ -84,7 +84,7 @@ def measure(files: list[str], folder: pathlib.Path, options: argparse.Namespace)
             print(f"round {i + 1} of {options.rounds}, {name:<40}", end="\r", file=sys.stderr, flush=True)
             images = options.images if name in (AVIDA, PLAIN) else options.images // SLOWER
             ahead = images // 2 + 512  # until both actors have begun
-            count = ahead + images + 512  # as many are under way at the end as at the beginning
+            count = ahead + images + ahead  # as many are under way at the end as at the beginning
             settings: dict[str, Any] = {"files": (files * -(-count // len(files)))[:count], "store": STORE}
             settings |= {"batch": options.batch, "normalize": options.normalize, "between": [ahead, ahead + images]}
             rounds[name].append(run(name, settings, folder / "settings.json", options.venvs))

@@ -215,7 +215,8 @@ def started(settings: Settings) -> None:
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.print_on_execution_start = False
-    context.target_max_block_size = settings["store"] // 8  # else the store has room for two blocks
+    # Else the store has room for two blocks, and Ray writes others to the disk.
+    context.target_max_block_size = settings["store"] // (16 if settings["normalize"] else 8)
 
 
 def blocks(settings: Settings) -> int:
