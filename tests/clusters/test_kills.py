@@ -18,7 +18,7 @@ from tests.clusters.killed_loop import EVERY, SAMPLES, expected, merged, write_d
 from tests.clusters.local_ray import local_ray
 
 KILLS = int(os.environ.get("AVIDA_KILLS", 0))
-KILLS_IN_PART = 20  # a test has at most 20 minutes
+KILLS_IN_PART = 10  # a test has at most 20 minutes
 PARTS = range(-(-KILLS // KILLS_IN_PART) or 1)
 
 
