@@ -39,8 +39,12 @@ def lines_of(files):
     return [f"{s.epoch} {s.index} {number!r}\n" for s, number in zip(files.sources, drawn, strict=True)]
 
 
-def train(folder, epochs, last_step, kills, load, save):
-    """Goes on from the last checkpoint; ``kills`` says after which steps a rank is killed, each of them once."""
+def train(folder, epochs, last_step, kills, load, save, holds=()):
+    """Goes on from the last checkpoint.
+
+    ``kills`` says after which steps a rank is killed, each of them once; ``holds`` at which steps that many ranks wait
+    for being ended, since their number changes.
+    """
     import torch
     import torch.distributed as dist
 
@@ -49,7 +53,8 @@ def train(folder, epochs, last_step, kills, load, save):
     reader = reader_of(folder, shards="auto")
     ndd.random.set_seed(7)
     world = ndd.distributed.world()
-    assert (world.local_rank, world.node, world.size) == (dist.get_rank(), 0, dist.get_world_size())
+    assert world == ndd.distributed.World(dist.get_rank(), dist.get_world_size())
+    assert world.local_rank + world.node == world.rank, "either all on one node, or each on its own"
     state = load() or {"step": 0, "reader": reader.state_dict()}
     reader.load_state_dict(state["reader"])
     step, log = state["step"], pathlib.Path(folder, "log")
@@ -71,6 +76,7 @@ def train(folder, epochs, last_step, kills, load, save):
             if item is not None:
                 (log / f"{step:06}" / str(dist.get_rank())).write_text("".join(lines_of(item[0])))
             kill_once(folder, step, kills)
+            hold(folder, step, holds)
             if step % EVERY == 0:
                 dist.barrier()  # the logs of all ranks are as far as the state
                 save({"step": step, "reader": reader.state_dict()})
@@ -85,6 +91,14 @@ def kill_once(folder, step, kills):
         mark.touch()
         wait = random.Random(step).uniform(0, 0.01)
         threading.Thread(target=lambda: (time.sleep(wait), os.kill(os.getpid(), signal.SIGKILL))).start()
+
+
+def hold(folder, step, holds):
+    import torch.distributed as dist
+
+    if (step, dist.get_world_size()) in map(tuple, holds):
+        pathlib.Path(folder, f"held-{step}").touch()
+        time.sleep(300)
 
 
 def merged(folder):
@@ -104,13 +118,8 @@ def expected(folder, epochs):
 def main():
     import torch.distributed as dist
 
-    import avida as ndd
-
     folder, epochs, last_step, kills = json.loads(sys.argv[1])
-    world = ndd.distributed.world()
-    attempt = f"{last_step}-{os.environ['TORCHELASTIC_RESTART_COUNT']}"  # has a place of its own where ranks meet
-    place = f"file://{folder}/ranks-{attempt}"
-    dist.init_process_group("gloo", init_method=place, rank=world.rank, world_size=world.size)
+    dist.init_process_group("gloo")
     saved = pathlib.Path(folder, "state.json")
 
     def save(state):

@@ -8,6 +8,7 @@ import sys
 
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # asks for 127.0.0.1, as on those
 os.environ["RAY_TRAIN_V2_ENABLED"] = "1"
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112  # else other load slows its workers down until they time out
 
 import ray
 import ray.data
@@ -15,15 +16,16 @@ import ray.data
 STORE = 100 * 2**20  # bytes of its object store
 
 
-@contextlib.contextmanager
 def local_ray(cpus=2, **options):
+    return connected(address="local", num_cpus=cpus, include_dashboard=False, object_store_memory=STORE, **options)
+
+
+@contextlib.contextmanager
+def connected(**options):
     on_interrupt = signal.getsignal(signal.SIGINT)
     ray.init(
-        num_cpus=cpus,
-        include_dashboard=False,
         log_to_driver=False,
         logging_level=logging.ERROR,
-        object_store_memory=STORE,
         runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}},
         **options,
     )

@@ -26,6 +26,13 @@ def test_columns_of_dictionaries():
         ReaderSource(ndd.ExternalSource(ROWS))
 
 
+def test_rows_of_tables():
+    (task,) = ReaderSource(ndd.ExternalSource(ROWS), ["y"], rows=3).get_read_tasks(1)
+    assert [table.num_rows for table in task()] == [3, 1]
+    with pytest.raises(ValueError, match=r"batch_size.* got 0"):
+        ndd.ray.read(ndd.ExternalSource(ROWS), columns=["y"], batch_size=0)
+
+
 def test_what_cannot_be_read():
     with pytest.raises(TypeError, match=r"expected a reader, got list; avida\.ExternalSource makes a reader"):
         ndd.ray.read([1, 2])

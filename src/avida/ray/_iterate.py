@@ -65,7 +65,7 @@ def iterate(
         tables = ds.iter_batches(
             batch_size=size,
             batch_format="pyarrow",
-            prefetch_batches=depth,
+            prefetch_batches=min(depth, 1),  # the next blocks are on their way; batches made ahead hold them
             drop_last=drop_last,
             local_shuffle_buffer_size=shuffle_buffer,
             local_shuffle_seed=shuffle_seed,

@@ -14,6 +14,7 @@ from ray.data.block import BlockMetadata
 from ray.data.datasource import Datasource, ReadTask
 
 import avida
+from avida import _core
 from avida._scenes.scene import Scene
 from avida._values.batch import Batch
 from avida._values.integers import integer_within
@@ -34,6 +35,7 @@ def read(
     *,
     columns: Sequence[str] | None = None,
     epoch: int | None = None,
+    batch_size: int | None = None,
     override_num_blocks: int | None = None,
     concurrency: int | None = None,
     ray_remote_args: dict[str, Any] | None = None,
@@ -53,6 +55,8 @@ def read(
         columns: The names of its outputs. Of readers of dictionaries, the columns that are wanted. Default: all those
             of dictionaries, and for readers of images and labels ``image`` and ``label``.
         epoch: The pass over the data. Default: that of the reader.
+        batch_size: The number of rows in a table. With it, and ``batch_size=None`` in ``map_batches``, tasks and actors
+            read what they process, and files do not pass through Ray's object store. Default: about 8 MB of rows.
         override_num_blocks, concurrency, ray_remote_args: As in ``ray.data.read_datasource``. By default Ray chooses
             the number of tasks by the size of the data, which follows from a few samples.
 
@@ -61,7 +65,7 @@ def read(
         ...     return avida.ray.read(avida.readers.File(file_root=folder)).materialize()
     """
     return ray.data.read_datasource(
-        ReaderSource(reader, columns, epoch),
+        ReaderSource(reader, columns, epoch, batch_size),
         override_num_blocks=override_num_blocks,
         concurrency=concurrency,
         ray_remote_args=ray_remote_args,
@@ -117,8 +121,11 @@ def _indexed(reader: Any) -> Reader:
 class ReaderSource(Datasource):
     """A reader as Ray Data knows sources."""
 
-    def __init__(self, reader: Any, columns: Sequence[str] | None = None, epoch: int | None = None) -> None:
+    def __init__(
+        self, reader: Any, columns: Sequence[str] | None = None, epoch: int | None = None, rows: int | None = None
+    ) -> None:
         super().__init__()
+        self._rows = None if rows is None else integer_within("batch_size", rows, 1, _core.MAX_BATCH_SIZE)
         given = names_given(columns)
         indexed = _indexed(reader)
         self._recipe = _recipe(reader)
@@ -145,7 +152,7 @@ class ReaderSource(Datasource):
 
     def _task(self, shard: int, shards: int, limit: int | None) -> ReadTask:
         samples = (shard + 1) * self._samples // shards - shard * self._samples // shards
-        rows = max(1, min(_BLOCK // self._sample_bytes, _MOST_ROWS))
+        rows = self._rows or max(1, min(_BLOCK // self._sample_bytes, _MOST_ROWS))
         part = _Part(self._recipe, self._names, shard, shards, self._epoch, rows)
         known = dict.fromkeys(field.name for field in dataclasses.fields(BlockMetadata))
         known |= {"num_rows": samples, "size_bytes": samples * self._sample_bytes}
