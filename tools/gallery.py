@@ -198,10 +198,10 @@ def scene_sheet() -> np.ndarray:
     y, x = np.mgrid[:height, :width] + 0.5
     discs = [((place[0] * width, place[1] * height), share * height) for place, share in ((BALLOON, 0.17), (SUN, 0.07))]
     masks = np.stack([np.hypot(x - middle[0], y - middle[1]) < radius for middle, radius in discs]).astype(np.uint8)
-    boxes = np.float32([[*np.subtract(middle, radius), *np.add(middle, radius)] for middle, radius in discs])
+    boxes = np.asarray([[*np.subtract(middle, radius), *np.add(middle, radius)] for middle, radius in discs])
     (left, top), radius = discs[0]
-    basket = np.float32([[left, top + 0.265 * height, 0.052 * height, 0.05 * height, 0]])
-    ropes = np.float32([[left + side * 0.05 * height, top + radius * 0.9, 2] for side in (-1, 1)])
+    basket = np.asarray([[left, top + 0.265 * height, 0.052 * height, 0.05 * height, 0]])
+    ropes = np.asarray([[left + side * 0.05 * height, top + radius * 0.9, 2] for side in (-1, 1)])
     scene = avida.Scene(
         avida.as_batch([photo] * 6, layout="HWC"),
         boxes=[np.concatenate([boxes, [[left - 9, basket[0, 1] - 9, left + 9, basket[0, 1] + 9]]])] * 6,

@@ -224,9 +224,8 @@ nb::object python_call(nb::object function, const std::string& name, nb::list in
   };
   const std::vector<ValuePtr> values = values_in(inputs);
   Request request;
-  request.function =
-      std::make_shared<const Function>(std::move(function), name, values_in(after), outputs, pure, std::move(key),
-                                       anywhere);
+  request.function = std::make_shared<const Function>(std::move(function), name, values_in(after), outputs, pure,
+                                                      std::move(key), anywhere);
   request.inputs = values;
   request.samples = samples;
   if (auto batch = std::ranges::find_if(values, [](auto& value) { return value->meta().is_batch; });

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from avida import _core
 from avida._files.atomic import replaced_files
@@ -93,6 +94,12 @@ class AnnotatedHooks(OfClasses):
     @functools.cached_property
     def _fields(self) -> list[str]:
         return [name for name, _ in self._set_up().columns]
+
+    if TYPE_CHECKING:
+
+        def __getitem__(self, index: SupportsIndex | slice | Sequence[SupportsIndex]) -> Scene: ...  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride]
+        def __call__(self, *, batch_size: int | None = None) -> Scene: ...  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride]
+        def next_epoch(self, batch_size: int | None = None, *args: Any, **kwargs: Any) -> Iterator[Scene]: ...  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def _prepare(self, given: dict[str, Any]) -> None:
         self._root = None if given["file_root"] is None else os.fspath(given["file_root"])

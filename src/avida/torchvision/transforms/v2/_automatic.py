@@ -11,7 +11,7 @@ import PIL.Image
 import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from avida.augment._policies import CIFAR10, IMAGENET, SVHN
+from avida.augment._automatic.sub_policies import CIFAR10, IMAGENET, SVHN
 from avida.torchvision import _theirs, tv_tensors
 from avida.torchvision.transforms._interpolation import Interpolation
 from avida.torchvision.transforms.v2 import functional as F  # noqa: N812
