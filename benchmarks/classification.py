@@ -118,7 +118,7 @@ def run_contestant(name: str, scratch: pathlib.Path) -> dict[str, Any]:
 def run_floor(scratch: pathlib.Path, threads: int) -> dict[str, float]:
     program = scratch / "jpeg_floor"
     if not program.exists():
-        source = HERE / "jpeg_floor.c"
+        source = HERE / "contestants" / "jpeg_floor.c"
         subprocess.run([os.environ.get("CC", "cc"), "-O2", source, "-o", program, "-ljpeg", "-lpthread"], check=True)
     command = [program, str(threads), scratch / "files.txt"]
     seconds, cpu = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()

@@ -121,7 +121,7 @@ def by_simplejpeg(files: list[bytes], clock: Clock = time.process_time) -> Pass:
 
 def by_libjpeg(files: list[bytes], folder: pathlib.Path, clock: Clock = time.process_time) -> Pass:
     program = folder / "jpeg_floor"
-    source = HERE / "jpeg_floor.c"
+    source = HERE / "contestants" / "jpeg_floor.c"
     subprocess.run([os.environ.get("CC", "cc"), "-O2", source, "-o", program, "-ljpeg", "-lpthread"], check=True)
     names = []
     for i, file in enumerate(files):

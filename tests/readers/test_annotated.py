@@ -453,7 +453,7 @@ def test_as_other_readers(tmp_path):
     assert first not in [i for i, _ in rest]
     mixed = avida.readers.Mix([reader(tmp_path, split="train"), reader(tmp_path, split="val")])
     scene: Any = next(mixed.next_epoch(batch_size=4))
-    drawn = avida.random.uniform(range=[0, 1], keyed_by=scene.image)
+    drawn: Any = avida.random.uniform(range=[0, 1], keyed_by=scene.image)
     assert drawn.batch_size == 4
     for name, content in objects_in(tmp_path, "data").items():
         avida.storage.memory[name] = content

@@ -1,7 +1,7 @@
 """Measures reading of clips of videos on a GPU, compared with the real library and torchcodec.
 
-python benchmarks/gpu/video.py FOLDER --make                       makes the videos with PyAV, on any machine
-python benchmarks/gpu/video.py FOLDER [--rounds 3] [--seconds 2]
+python benchmarks/video_gpu.py FOLDER --make                       makes the videos with PyAV, on any machine
+python benchmarks/video_gpu.py FOLDER [--rounds 3] [--seconds 2]
 
 Clips have 16 frames of 720p, batches 8 clips; they are shuffled, in order, or resized. The libraries take turns, each
 for some seconds, and the best round counts. The last lines compare whole files with the rate of the video engines
