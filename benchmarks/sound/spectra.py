@@ -1,6 +1,6 @@
 """Measures spectrograms, mel spectrograms and decibels of clips, compared with the real library and torchaudio.
 
-python benchmarks/sound.py [--device gpu] [--clips 64] [--seconds 10] [--rounds 10] [--threads N]
+python benchmarks/sound/spectra.py [--device gpu] [--clips 64] [--seconds 10] [--rounds 10] [--threads N]
 
 The libraries take turns on the same clips of noise, at 16 kHz; torchaudio takes part where it is installed. Each line
 has the least time of a round and the speed-up of avida. The results are compared, too.

@@ -1,6 +1,6 @@
 """Measures decoding and reading of sound files, compared with the real library.
 
-python benchmarks/audio.py [--files 320] [--seconds 3] [--rounds 5] [--formats wav aiff flac ogg]
+python benchmarks/sound/decoding.py [--files 320] [--seconds 3] [--rounds 5] [--formats wav aiff flac ogg]
 
 The libraries take turns on the same files, which are in the page cache. Each line has the median time per file of
 avida and the real library, and the speed-up of avida. Epochs are much longer than the two batches that are prefetched.
