@@ -32,7 +32,9 @@ def add_noise(signal: Signal, noise: Signal, snr: FloatArg) -> Signal:
 
 
 def speed(signal: Signal, factor: FloatArg) -> Signal:
-    """Plays sound faster or slower, which also makes it higher or lower: it is resampled.
+    """Plays sound faster or slower, which also makes it higher or lower.
+
+    It is resampled.
 
     Args:
         signal: The signals, with the axes time, or time and channels.
