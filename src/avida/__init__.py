@@ -96,7 +96,9 @@ from avida.augment import (  # noqa: E402
 )
 from avida.readers._python.external_source import ExternalSource  # noqa: E402
 
-_missing.suggest_in(_sys.modules[__name__], augment, capture, checkpoint, decoders, distributed, experimental)
+_missing.suggest_in(
+    _sys.modules[__name__], augment, augment.presets, capture, checkpoint, decoders, distributed, experimental
+)
 _missing.suggest_in(experimental.decoders, experimental.readers, io, io.file, math, noise, random, readers, reductions)
 _missing.suggest_in(segmentation, storage, tfrecord, transforms, types)
 

@@ -258,7 +258,7 @@ class RainParameters {
 AVIDA_OP_IN(augment, illumination, IlluminationArgs) {
   using Args = IlluminationArgs;
   shades<IlluminationParameters>(op)
-      .doc("Makes light uneven, from one side to the other, from a corner or around a place.")
+      .doc("Makes light uneven: from one side to the other, a corner or around a place.")
       .arg("angle", &Args::angle,
            "Where a linear gradient leads, in degrees: 0 is to the right, 90 down. By default any direction.")
       .arg("center", &Args::center, "x and y of the middle of a Gaussian, as shares of width and height.")

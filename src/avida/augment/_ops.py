@@ -2011,7 +2011,7 @@ def illumination(
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
 ) -> Any:
-    """Makes light uneven, from one side to the other, from a corner or around a place.
+    """Makes light uneven: from one side to the other, a corner or around a place.
 
     Args:
         input: Images or videos of uint8, uint16 or floats; all frames get the same. Layouts: HW, HWC, CHW,
