@@ -125,7 +125,8 @@ def test_random_crops_show_more_than_one_class():
         augment.random_crop(many.image, 5, most_of_one_class=0.5)
     with pytest.raises(ValueError, match="expected height and width as size, got 3 numbers"):
         augment.random_crop(many, [1, 2, 3])
-    empty = avida.Scene(many.image, mask=avida.as_batch([np.zeros((60, 120, 0), np.int32)] * 100))
+    masks = [np.zeros((60, 120, channels), np.int32) for channels in (1, 0)]
+    empty = avida.Scene(avida.as_batch(np.zeros((2, 60, 120, 3), np.uint8)), mask=avida.as_batch(masks))
     with pytest.raises(RuntimeError, match="expected a label map of the image's size"):
         augment.random_crop(empty, [9, 9], most_of_one_class=0.5).image.evaluate()
 
