@@ -79,7 +79,9 @@ class PythonFile : public storage::Object {
            nb::cast<std::string>(nb::str(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(file.ptr()))))));
     // Not all return the new position.
     const nb::object end = file.attr("seek")(0, 2);
-    return nb::cast<int64_t>(end.is_none() ? file.attr("tell")() : end);
+    const auto size = nb::cast<int64_t>(end.is_none() ? file.attr("tell")() : end);
+    if (size < 0) refuse("expected a file object whose end is at 0 or behind, got ", size);
+    return size;
   }
   std::shared_ptr<nb::object> file_;
 };
@@ -176,6 +178,15 @@ nb::bytes as_bytes(const std::vector<int64_t>& numbers) {
   return nb::bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(int64_t));
 }
 
+// Without the GIL, which a file object may need to be read, and without other threads: reading opens a file again where
+// it cannot go back.
+template <class Function>
+auto alone(std::mutex& mutex, Function&& function) {
+  WithoutGil released;
+  const std::lock_guard lock(mutex);
+  return function();
+}
+
 // A video that stays open. One thread reads it at a time; others wait.
 class OpenVideo {
  public:
@@ -187,8 +198,12 @@ class OpenVideo {
       file_->use_threads(threads);
     });
   }
-  nb::dict info() const { return media_dict(codecs::media_info(file_->stream().file())); }
-  int stream() const { return file_->stream().number(); }
+  nb::dict info() const {
+    return media_dict(alone(mutex_, [&] { return codecs::media_info(file_->stream().file()); }));
+  }
+  int stream() const {
+    return alone(mutex_, [&] { return file_->stream().number(); });
+  }
   // Times and durations of the frames, and the keyframes among them, as int64; their unit; the duration of the video.
   nb::tuple index() const {
     const codecs::VideoIndex& index = file_->index();
@@ -211,7 +226,7 @@ class OpenVideo {
   double begin() const { return file_->index().begin(); }
   // Height and width of frames.
   nb::tuple extents(bool upright) const {
-    const auto [height, width] = file_->extents({.upright = upright});
+    const auto [height, width] = alone(mutex_, [&] { return file_->extents({.upright = upright}); });
     return nb::make_tuple(height, width);
   }
   // Into a dense buffer; on request with the colours of libswscale: the matrix of the file, and chroma repeated.
@@ -223,21 +238,21 @@ class OpenVideo {
                                        .tone_map = tone_map,
                                        .repeat_chroma = like_swscale,
                                        .upright = upright};
-    const auto [height, width] = file_->extents(request);
-    const int64_t bytes = std::ssize(frames) * height * width * 3 * size_of(dtype);
     Py_buffer view;
     if (PyObject_GetBuffer(out.ptr(), &view, PyBUF_WRITABLE)) throw nb::python_error();
     const std::unique_ptr<Py_buffer, decltype(&PyBuffer_Release)> guard(&view, PyBuffer_Release);
-    if (view.len != bytes) refuse("expected a buffer of ", bytes, " bytes, got ", view.len);
-    WithoutGil released;
-    const std::lock_guard lock(mutex_);
-    const uint8_t fill[3] = {};
-    source_.naming([&] { codecs::decode_frames(*file_, frames, request, fill, view.buf); });
+    alone(mutex_, [&] {
+      const auto [height, width] = file_->extents(request);
+      const int64_t bytes = std::ssize(frames) * height * width * 3 * size_of(dtype);
+      if (view.len != bytes) refuse("expected a buffer of ", bytes, " bytes, got ", view.len);
+      const uint8_t fill[3] = {};
+      source_.naming([&] { codecs::decode_frames(*file_, frames, request, fill, view.buf); });
+    });
   }
 
  private:
   const Source source_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::unique_ptr<codecs::VideoFile> file_;
 };
 
@@ -248,19 +263,19 @@ class OpenSound {
     WithoutGil released;
     source_.naming([&] { track_ = std::make_unique<codecs::SoundTrack>(source_.object, stream); });
   }
-  nb::dict info() const { return media_dict(codecs::media_info(track_->file())); }
-  int stream() const { return track_->stream(); }
+  nb::dict info() const {
+    return media_dict(alone(mutex_, [&] { return codecs::media_info(track_->file()); }));
+  }
+  int stream() const {
+    return alone(mutex_, [&] { return track_->stream(); });
+  }
   int rate() const { return track_->info().rate; }
   int channels() const { return track_->info().channels; }
   double begin() const { return track_->begin(); }
   // Frames [begin, end), or those of them that there are, interleaved as float32.
   nb::bytes read(int64_t begin, int64_t end) {
     std::vector<float> samples;
-    {
-      WithoutGil released;
-      const std::lock_guard lock(mutex_);
-      source_.naming([&] { read_floats(begin, end, samples); });
-    }
+    alone(mutex_, [&] { source_.naming([&] { read_floats(begin, end, samples); }); });
     return nb::bytes(reinterpret_cast<const char*>(samples.data()), samples.size() * sizeof(float));
   }
 
@@ -275,7 +290,7 @@ class OpenSound {
   }
 
   const Source source_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::unique_ptr<codecs::SoundTrack> track_;
 };
 

@@ -190,7 +190,8 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     move(announced_);
   }
 
-  // Returns whether it has released the lock, as a thread may need the GIL to start.
+  // Returns whether it has started some, for which it releases the lock: a thread may need the GIL to start. Those that
+  // cannot be started are tried again after a wait.
   bool start_threads(std::unique_lock<std::mutex>& lock) {
     const int first = threads_, wanted = std::min<int>(depth_, source_->most_threads());
     if (first >= wanted) return false;
@@ -203,7 +204,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
       lock.lock();
       threads_ -= wanted - started;
       if (threads_ == 0) throw;
-      return true;
+      return false;
     }
     lock.lock();
     return true;

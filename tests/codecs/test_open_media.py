@@ -5,12 +5,14 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import torch
 
 import avida
+from avida._core import OpenSound
 from tests.codecs.tracks import all_tracks, decoded_track
 from tests.codecs.videos import all_videos
 
@@ -113,3 +115,26 @@ def test_frames_of_networks():
         avida.decoders.internvideo_frames(0)
     with pytest.raises(ValueError, match="at least 2 frames"):
         avida.decoders.qwen_vl_frames(1, 25.0)
+
+
+def test_threads_share_what_is_open():
+    """Going back opens the file again, while other threads ask for what its headers say."""
+    sound = OpenSound(io.BytesIO(all_tracks()["aac.mp4"].tobytes()))
+    info, samples = sound.info(), sound.read(0, 6000)
+
+    def ask(number):
+        if number % 2:
+            return sound.info() == info and sound.stream == 0
+        return sound.read(number, number + 500) == samples[number * 8 : (number + 500) * 8]
+
+    with ThreadPoolExecutor(4) as threads:
+        assert all(threads.map(ask, range(400, 0, -1)))
+
+
+def test_a_file_object_without_a_size():
+    class Endless(io.BytesIO):
+        def seek(self, *_):
+            return -1
+
+    with pytest.raises(RuntimeError, match="expected a file object whose end is at 0 or behind, got -1"):
+        avida.decoders.open_media(Endless(b"film"))

@@ -102,3 +102,11 @@ def test_damage_is_told():
     file[len(file) // 2 : len(file) // 2 + 400] = 0x55
     with pytest.raises(RuntimeError, match=r"damaged after \d+ frames|changes after"):
         audio(file)
+
+
+def test_what_is_no_number_is_silent():
+    file, broken = all_tracks()["pcm_floats.mov"].tobytes(), np.float32([np.nan, np.inf]).tobytes()
+    known = tones(44100, 0.5)[100].tobytes()  # tones repeat: the first one is meant
+    for dtype, loudest in ((avida.int32, 2**31 - 1), (avida.int16, 2**15 - 1)):
+        made = audio(np.frombuffer(file.replace(known, broken, 1), np.uint8), dtype=dtype)
+        np.testing.assert_array_equal(made[100], [0, loudest])

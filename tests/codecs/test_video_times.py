@@ -192,3 +192,24 @@ def test_colours_in_infos():
     video = avida.decoders.video_info(file).video
     assert video
     assert (video.matrix, video.range, video.bits) == ("bt2020nc", "limited", 10)
+
+
+def test_times_far_apart_are_refused():
+    """Matroska gives the time of a cluster 64 bits: the distance of two of them need not fit."""
+    file = io.BytesIO()
+    with av.open(file, "w", format="matroska", options={"live": "1", "cluster_time_limit": "40"}) as output:
+        stream: Any = output.add_stream("mpeg4", rate=10)
+        stream.width, stream.height, stream.gop_size = 32, 16, 1
+        for _ in range(3):
+            output.mux(stream.encode(av.VideoFrame(32, 16, "yuv420p")))
+        output.mux(stream.encode(None))
+    head, *clusters = file.getvalue().split(b"\x1f\x43\xb6\x75")
+    for number, time in ((0, -(2**62)), (2, 2**62)):
+        cluster = clusters[number]
+        at = cluster.index(b"\xe7")
+        after = at + 2 + (cluster[at + 1] & 0x7F)
+        stamp = b"\xe7\x88" + time.to_bytes(8, "big", signed=True)
+        clusters[number] = bytes([cluster[0] + 10 - (after - at)]) + cluster[1:at] + stamp + cluster[after:]
+    broken = np.frombuffer(b"\x1f\x43\xb6\x75".join([head, *clusters]), np.uint8)
+    with pytest.raises(RuntimeError, match="the video is damaged: its frames have times from -46116"):
+        avida.decoders.video(broken)[0].evaluate()

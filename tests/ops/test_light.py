@@ -158,3 +158,5 @@ def test_what_is_refused():
     ):
         with pytest.raises(RuntimeError, match=text):
             function(flat(), **arguments).evaluate()
+    with pytest.raises(RuntimeError, match="expected one number or 0 as color, got 0"):
+        A.fog(flat(channels=0), color=[]).evaluate()

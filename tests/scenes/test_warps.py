@@ -125,6 +125,10 @@ def test_random_crops_show_more_than_one_class():
         augment.random_crop(many.image, 5, most_of_one_class=0.5)
     with pytest.raises(ValueError, match="expected height and width as size, got 3 numbers"):
         augment.random_crop(many, [1, 2, 3])
+    masks = [np.zeros((60, 120, channels), np.int32) for channels in (1, 0)]
+    empty = avida.Scene(avida.as_batch(np.zeros((2, 60, 120, 3), np.uint8)), mask=avida.as_batch(masks))
+    with pytest.raises(RuntimeError, match="expected a label map of the image's size"):
+        augment.random_crop(empty, [9, 9], most_of_one_class=0.5).image.evaluate()
 
 
 def np_tensor():
@@ -143,3 +147,26 @@ def test_random_crops_for_boxes():
         avida.random_bbox_crop(avida.Scene(before.image))
     with pytest.raises(ValueError, match="clean"):
         avida.random_bbox_crop(before, bbox_prune_threshold=0.5)
+
+
+def test_missing_numbers_stay_missing():
+    """NaN in an annotation is no place in a map, and leaves those beside it as they are."""
+    images = avida.as_batch([np.zeros((40, 50, 3), np.uint8)])
+    outline = np.float32([[5, 5], [30, 5], [30, 20], [5, 20]])
+    missing = np.float32([[5, 5], [np.nan, 9], [30, 5], [30, 20], [9, np.nan], [5, 20]])
+    rotated = np.float32([[10, 10, 8, 6, np.nan], [20, 20, 8, 6, 0]])
+    given = {"rotated": [rotated], "boxes": [np.float32([[5, 5, 30, 20]] * 2)]}
+    for warp in WARPS[:4]:
+        made = warp(avida.Scene(images, masks=[np.float32([missing, missing])], **given))
+        np.testing.assert_array_equal(np.isnan(arrays(made.rotated)[0]).any(axis=1), [True, False])
+        assert np.isfinite(arrays(made.boxes)[0]).all()
+        polygons = avida.Scene(images, masks=[outline[None]], boxes=[given["boxes"][0][:1]])
+        assert np.isfinite(arrays(warp(polygons).boxes)[0]).all()
+
+
+def test_outlines_that_run_to_and_fro_are_refused():
+    corners = np.full((2**13, 40, 2), np.nan, np.float32)
+    corners[0] = np.float32([[0, 0], [5000, 5000]] * 20)
+    images = avida.as_batch([np.zeros((8, 9, 3), np.uint8)])
+    with pytest.raises(RuntimeError, match="at most 67108864 corners when long edges are split, got 8192 objects"):
+        augment.elastic(avida.Scene(images, masks=[corners])).masks.evaluate()

@@ -164,7 +164,7 @@ class SoundTrack::Decoder {
   void take(int64_t frame, const Use& use) {
     while (position_ < frame) {
       if (at_ == piece_->nb_samples && !next()) return;
-      const int64_t until = std::min<int64_t>(piece_->nb_samples, at_ + frame - position_);
+      const int64_t until = at_ + std::min<int64_t>(piece_->nb_samples - at_, frame - position_);
       use(at_, until);
       position_ += until - at_;
       at_ = until;
@@ -293,6 +293,7 @@ class DecodedSound : public Sound {
   explicit DecodedSound(const AudioInfo& info) : info_(info) {}
   static int32_t whole(int32_t sample) { return sample; }
   static int32_t whole(float sample) {
+    if (std::isnan(sample)) return 0;
     return static_cast<int32_t>(std::clamp(static_cast<double>(sample) * 0x1p31, -0x1p31, 0x1p31 - 1));
   }
   template <class Use>

@@ -215,6 +215,9 @@ class VideoFile::Decoder {
     else if (index->keys.empty() || index->keys[0].frame > 0)
       drop_undecodable(*index);
     if (index->frames() == 0) refuse("the video has no frames");
+    constexpr int64_t kFarthest = int64_t{1} << 61;  // of times whose differences are known
+    if (index->times[0] < -kFarthest || index->times.back() > kFarthest)
+      refuse("the video is damaged: its frames have times from ", index->times[0], " to ", index->times.back());
     return index;
   }
 

@@ -88,7 +88,7 @@ class Noise {
   // The level below which a share of the nodes lies.
   float quantile(float share) const {
     std::vector<float> sorted = nodes_;
-    const auto at = static_cast<int64_t>(share * static_cast<float>(std::ssize(sorted) - 1));
+    const auto at = static_cast<int64_t>(static_cast<double>(share) * static_cast<double>(std::ssize(sorted) - 1));
     std::nth_element(sorted.begin(), sorted.begin() + at, sorted.end());
     return sorted[at];
   }

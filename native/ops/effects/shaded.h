@@ -14,7 +14,7 @@ inline void check_share(const char* name, float share) {
 
 // One number for all channels, or one for each: shares of white.
 inline void set_color(Shading& shading, std::span<const float> color, const ShadeGrid& grid, DType dtype) {
-  if (std::ssize(color) != 1 && std::ssize(color) != grid.channels)
+  if (color.empty() || (std::ssize(color) != 1 && std::ssize(color) != grid.channels))
     refuse("expected one number or ", grid.channels, " as color, got ", color.size());
   if (grid.channels > kShadeColors && color.size() > 1)
     refuse("expected one number as color of images with more than ", kShadeColors, " channels, got ", color.size());

@@ -28,8 +28,11 @@ class Bend {
   // Where a position of the input is shown in the output. `near` is where its neighbour is, if that is known.
   Position moved(Position from, const std::optional<Position>& near) const {
     if (nodes_.empty() || std::isnan(from.x) || std::isnan(from.y)) return from;
-    Position at = near.value_or(from);
-    if (near && found(from, at)) return at;
+    Position at = from;
+    if (near && !std::isnan(near->x) && !std::isnan(near->y)) {
+      at = *near;
+      if (found(from, at)) return at;
+    }
     double best = INFINITY;
     auto offer = [&](Position candidate, Position its) {
       const double x = its.x - from.x, y = its.y - from.y, apart = x * x + y * y;
@@ -214,6 +217,7 @@ struct BentRotated {
     const Position a = corner(0), b = corner(1), d = corner(2), e = corner(3);
     const double width = std::atan2(b.y - a.y + d.y - e.y, b.x - a.x + d.x - e.x);
     const double height = std::atan2(e.y - a.y + d.y - b.y, e.x - a.x + d.x - b.x);
+    std::copy_n(from, 5, to);  // which stays where numbers are missing
     double least = INFINITY;
     for (double direction : {width, height - M_PI / 2}) {
       const double right[] = {std::cos(direction), std::sin(direction)};

@@ -100,8 +100,11 @@ class RunsPlan {
   int64_t most_ = 2;
 };
 
-// Long edges of polygons become several, which may be bent.
+// Long edges of polygons become several, which may be bent. Rows are as long as the longest: one outline that runs to
+// and fro must not exhaust memory.
 class SplitEdgesPlan {
+  static constexpr int64_t kMostCorners = int64_t{1} << 26;
+
  public:
   explicit SplitEdgesPlan(const Sample<NoArgs>& sample) {
     const ObjectMasks masks(sample.in[0]);
@@ -110,10 +113,14 @@ class SplitEdgesPlan {
       masks.each_polygon(i, [&](Polygon& polygon) {
         if (!row.empty()) row.push_back({NAN, NAN});
         const auto& corners = polygon.corners;
-        for (size_t k = 0; k < corners.size(); k++)
+        for (size_t k = 0; k < corners.size(); k++) {
           each_part(corners[k], corners[(k + 1) % corners.size()], [&](const Position& at) { row.push_back(at); });
+          most_ = std::max(most_, std::ssize(row));
+          if (most_ > kMostCorners / masks.objects())
+            refuse("expected polygons with at most ", kMostCorners, " corners when long edges are split, got ",
+                   masks.objects(), " objects, one of them with ", most_);
+        }
       });
-      most_ = std::max(most_, std::ssize(row));
     }
   }
 

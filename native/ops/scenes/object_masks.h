@@ -160,7 +160,7 @@ class ObjectMasks {
     Polygon polygon;
     const float* row = masks_.as<float>() + object * masks_.shape[1] * 2;
     for (int64_t i = 0; i <= masks_.shape[1]; i++) {
-      if (i < masks_.shape[1] && !std::isnan(row[2 * i])) {
+      if (i < masks_.shape[1] && is_corner(row + 2 * i)) {
         polygon.corners.push_back({row[2 * i], row[2 * i + 1]});
       } else if (!polygon.corners.empty()) {
         fn(polygon);
@@ -187,13 +187,14 @@ class ObjectMasks {
   }
 
  private:
+  static bool is_corner(const float* at) { return !std::isnan(at[0]) && !std::isnan(at[1]); }
   const uint32_t* runs(int64_t object) const { return masks_.as<uint32_t>() + object * masks_.shape[1]; }
 
   std::vector<const float*> corners(int64_t object) const {
     std::vector<const float*> found;
     const float* at = masks_.as<float>() + object * masks_.shape[1] * 2;
     for (int64_t i = 0; i < masks_.shape[1]; i++, at += 2)
-      if (!std::isnan(at[0])) found.push_back(at);
+      if (is_corner(at)) found.push_back(at);
     return found;
   }
 

@@ -18,8 +18,8 @@ class RandomCropPlan {
     const RandomCropArgs& args = sample.args;
     if (args.size.size() != 2) refuse("expected height and width as \"size\", got ", args.size.size(), " numbers");
     const SampleView& map = sample.in[1];
-    if (map.data && (map.ndim() < 2 || map.shape[0] != sample.in[0].as<int32_t>()[0] ||
-                     map.shape[1] != sample.in[0].as<int32_t>()[1]))
+    if (map.data && (map.ndim() < 2 || map.ndim() > 3 || (map.ndim() == 3 && map.shape[2] < 1) ||
+                     map.shape[0] != sample.in[0].as<int32_t>()[0] || map.shape[1] != sample.in[0].as<int32_t>()[1]))
       refuse("expected a label map of the image's size, got the shape ", map.shape);
     RandomStream random(sample.random);
     for (int attempt = 0; attempt < std::max(args.attempts, 1); attempt++) {
