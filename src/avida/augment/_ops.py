@@ -13,6 +13,7 @@ from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import (
     Array,
+    BoolArg,
     DeviceArg,
     DrawnAnywhere,
     FixedFloats,
@@ -827,7 +828,7 @@ if TYPE_CHECKING:
         fill_value: FixedFloats | Varies | None
         height: FixedFloats | Varies | None
         holes: FixedInts | Varies | None
-        noise: bool | None
+        noise: bool | Varies | None
         width: FixedFloats | Varies | None
 
     @overload
@@ -878,7 +879,7 @@ def coarse_dropout(
     fill_value: FloatsArg | None = None,
     height: FloatsArg | None = None,
     holes: IntsArg | None = None,
-    noise: bool | None = None,
+    noise: BoolArg | None = None,
     width: FloatsArg | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
@@ -1619,19 +1620,19 @@ if TYPE_CHECKING:
 
     @overload
     def grayscale(
-        input: Batch, /, on: bool | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+        input: Batch, /, on: BoolArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
     ) -> Batch: ...
     @overload
     def grayscale(
-        input: Scene, /, on: bool | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+        input: Scene, /, on: BoolArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
     ) -> Scene: ...
     @overload
     def grayscale(
-        input: SingleTensor, /, on: bool | None = None, *, batch_size: None = None, **arguments: Unpack[Placed]
+        input: SingleTensor, /, on: BoolArg | None = None, *, batch_size: None = None, **arguments: Unpack[Placed]
     ) -> Tensor: ...
     @overload
     def grayscale(
-        input: TensorLike, /, on: bool | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+        input: TensorLike, /, on: BoolArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
     ) -> Any: ...
 
 
@@ -1639,7 +1640,7 @@ if TYPE_CHECKING:
 def grayscale(
     input: TensorLike | Scene,
     /,
-    on: bool | None = None,
+    on: BoolArg | None = None,
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
@@ -2052,7 +2053,7 @@ if TYPE_CHECKING:
         signal: Batch,
         response: TensorLike,
         /,
-        tail: bool | None = None,
+        tail: BoolArg | None = None,
         *,
         batch_size: int | None = None,
         **arguments: Unpack[Placed],
@@ -2062,7 +2063,7 @@ if TYPE_CHECKING:
         signal: SingleTensor,
         response: SingleTensor,
         /,
-        tail: bool | None = None,
+        tail: BoolArg | None = None,
         *,
         batch_size: None = None,
         **arguments: Unpack[Placed],
@@ -2072,7 +2073,7 @@ if TYPE_CHECKING:
         signal: TensorLike,
         response: TensorLike,
         /,
-        tail: bool | None = None,
+        tail: BoolArg | None = None,
         *,
         batch_size: int | None = None,
         **arguments: Unpack[Placed],
@@ -2084,7 +2085,7 @@ def impulse_response(
     signal: TensorLike,
     response: TensorLike,
     /,
-    tail: bool | None = None,
+    tail: BoolArg | None = None,
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
@@ -2377,8 +2378,8 @@ if TYPE_CHECKING:
     class MultiplicativeNoiseArguments(DrawnAnywhere, Generic[Varies], total=False):
         high: FixedFloats | Varies | None
         low: FixedFloats | Varies | None
-        per_channel: bool | None
-        per_pixel: bool | None
+        per_channel: bool | Varies | None
+        per_pixel: bool | Varies | None
 
     @overload
     def multiplicative_noise(
@@ -2427,8 +2428,8 @@ def multiplicative_noise(
     device: DeviceArg | None = None,
     high: FloatArg | None = None,
     low: FloatArg | None = None,
-    per_channel: bool | None = None,
-    per_pixel: bool | None = None,
+    per_channel: BoolArg | None = None,
+    per_pixel: BoolArg | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
@@ -2833,7 +2834,7 @@ if TYPE_CHECKING:
 
     class PixelDropoutArguments(DrawnAnywhere, Generic[Varies], total=False):
         fill_value: FixedFloats | Varies | None
-        per_channel: bool | None
+        per_channel: bool | Varies | None
         prob: FixedFloats | Varies | None
 
     @overload
@@ -2882,7 +2883,7 @@ def pixel_dropout(
     batch_size: int | None = None,
     device: DeviceArg | None = None,
     fill_value: FloatArg | None = None,
-    per_channel: bool | None = None,
+    per_channel: BoolArg | None = None,
     prob: FloatArg | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
