@@ -27,7 +27,7 @@ from avida._scenes.operators import CHANGES_PIXELS, MOVES_PIXELS, SWAP_TEXT, SWA
 
 # For each type of argument: what all samples share, and what may also be a Batch with a value for each sample.
 TYPES = {
-    "bool": ("bool", "bool"),
+    "bool": ("bool", "BoolArg"),
     "int": ("int", "IntArg"),
     "float": ("float", "FloatArg"),
     "dtype": ("DTypeArg", "DTypeArg"),
@@ -42,6 +42,7 @@ ENUM_TYPES = {
 }
 # The same in a class of arguments: what may be a Batch is a parameter of the class.
 VARIES = {
+    "BoolArg": "bool | Varies",
     "IntArg": "FixedInts | Varies",
     "FloatArg": "FixedFloats | Varies",
     "IntsArg": "FixedInts | Varies",

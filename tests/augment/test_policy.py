@@ -144,6 +144,7 @@ def test_values_of_arguments():
     assert Policy([avida.flip, (avida.augment.affine, {"angle": 3})]) == Policy(
         ["flip", ("augment.affine", {"angle": 3})]
     )
+    assert Policy([("one_of", ["flip", "copy"])]) == Policy([("one_of", {}, ["flip", "copy"])])
     assert Policy([])(images()).shape == images().shape
     assert Policy(["flip"])(images()._select([])).batch_size == 0
 
@@ -159,9 +160,12 @@ def test_values_of_arguments():
         (["__import__"], ValueError, "there is no operator"),
         (["augment.presets"], ValueError, "there is no operator"),
         (["augment.mosaic"], ValueError, "steps do not mix samples"),
-        ([print], ValueError, "there is no operator"),
+        (["mosaic"], ValueError, "steps do not mix samples"),
+        ([avida.mosaic], ValueError, "steps do not mix samples"),
+        ([print], TypeError, "functions of your own have no name in a policy"),
         ([[]], TypeError, "expected a list of a name, arguments and children"),
-        ([("flip", [])], TypeError, "expected arguments by their names, got list"),
+        ([("flip", 3)], TypeError, "expected arguments by their names, got int"),
+        ([("flip", ["copy"])], ValueError, r"step 1 \(flip\): expected no children, got 1"),
         ([("flip", {}, ["copy"])], ValueError, r"step 1 \(flip\): expected no children, got 1"),
         ([("maybe", {}, [])], ValueError, "expected one function, got 0"),
         ([("maybe", {"q": 1}, ["flip"])], TypeError, r"step 1 \(maybe\): .* unexpected keyword"),

@@ -169,6 +169,22 @@ def test_ssd_crops_as_torchvision():
     np.testing.assert_allclose(kept, [0, 0.527, 0.162, 0.311], atol=0.04)
 
 
+def test_objects_beyond_the_border():
+    beyond = avida.Scene(scenes(6).image, boxes=[[[-9, 5, 40, 30], [70, 50, 99, 80]], [[90, 90, 95, 95]]] * 3)
+    for preset in (presets.ssd, presets.detr, presets.yolo):
+        assert preset(beyond, rng=rng()).evaluate().batch_size == 6
+
+
+def test_images_that_are_no_bytes_are_refused():
+    """Their colours would be taken for those of bytes, and be nearly black."""
+    for dtype, layout in ((np.float32, "HWC"), (np.uint16, "HWC"), (np.uint8, "CHW")):
+        others = avida.as_batch([np.zeros((60, 80, 3), dtype)] * 2, layout=layout)
+        with pytest.raises(TypeError, match=r"presets: expected image files, or images of bytes \(uint8, HWC\), got"):
+            presets.imagenet_eval(others)
+        with pytest.raises(TypeError, match="presets: expected image files"):
+            presets.yolo(avida.Scene(others, boxes=[[], []]))
+
+
 def test_ssd():
     image = RANDOM.integers(0, 256, (16, 16, 3), np.uint8)
     colors = np.stack(values(detection._distorted(scenes(1500, image), {"rng": rng()}))).astype(float)

@@ -92,6 +92,10 @@ def test_what_is_wrong_is_said(images):
         np.asarray(between(0, 1))
     with pytest.raises(TypeError, match="maybe: expected a function, got"):
         maybe(images, 3)
+    with pytest.raises(TypeError, match="one_of: expected a list of functions, got function"):
+        one_of(images, avida.flip)
+    with pytest.raises(TypeError, match="some_of: expected a list of functions, got 2"):
+        some_of(images, [avida.flip], 2)
     with pytest.raises(ValueError, match="one_of: expected 1 weights"):
         one_of(images, [avida.flip], weights=[1, 2])
     with pytest.raises(ValueError, match="some_of: expected from 0 to 1 as n"):

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import avida
+from avida.augment import between
 from tests.scenes.made import COUNTS, arrays, scene
 
 
@@ -17,12 +18,12 @@ def images():
 
 
 def test_members_are_what_was_given():
-    made = scene(owners=["a"] and [[i] * count for i, count in enumerate(COUNTS)], image_id=[7, 8, 9, 10, 11])
+    made = scene(part=[[i] * count for i, count in enumerate(COUNTS)], image_id=[7, 8, 9, 10, 11])
     assert [len(each) for each in arrays(made.boxes)] == COUNTS
     assert made.boxes.dtype == avida.float32
     assert made.masks.dtype == avida.uint8
     assert [each.item() for each in arrays(made.image_id)] == [7, 8, 9, 10, 11]
-    assert list(made.fields) == ["mask", "boxes", "rotated", "masks", "keypoints", "labels", "owners", "image_id"]
+    assert list(made.fields) == ["mask", "boxes", "rotated", "masks", "keypoints", "labels", "part", "image_id"]
     assert repr(made).startswith("Scene(5 samples: image, mask, boxes")
     assert avida.Scene(made.image).boxes is None
     with pytest.raises(AttributeError, match="this Scene has no 'bboxes'; it has image, mask, boxes"):
@@ -88,6 +89,20 @@ def test_what_is_wrong_at_the_call(images):
         avida.Scene(images, masks=[np.zeros((1, 8)), np.zeros((1, 8))])
     with pytest.raises(ValueError, match="this Scene has no boxes"):
         avida.Scene(images).boxes_as("xywh")
+
+
+def test_a_list_of_images_is_no_batch():
+    with pytest.warns(UserWarning, match="avida.batch"), pytest.raises(TypeError, match=r"in boxes, .* avida.as_batch"):
+        avida.Scene([np.zeros((4, 4, 3), np.uint8)] * 2, boxes=[[[0, 0, 1, 1]], []])
+
+
+def test_numbers_of_python_are_as_in_tensors(images):
+    made = avida.Scene(images, score=[[0.5, 1.5], []], count=[[1, 2], []], exact=[np.ones(2), np.ones(0)])
+    assert [made.fields[name].dtype for name in ("score", "count", "exact")] == [
+        avida.tensor([0.5]).dtype,
+        avida.tensor([1]).dtype,
+        avida.float64,
+    ]
 
 
 def test_no_objects_have_the_types_of_others(images):
@@ -209,6 +224,23 @@ def test_single_samples():
     np.testing.assert_array_equal(np.asarray(made.matrix), [[-0.5, 0, 30], [0, 0.5, 0], [0, 0, 1]])
     with pytest.raises(TypeError, match="single sample"):
         print(made.batch_size)
+
+
+def test_selected_samples_are_as_in_the_batch():
+    made = avida.rotate(scene(image_id=[7, 8, 9, 10, 11]), angle=between(-20, 20))
+    one, some = made.select(2), made.select([4, 2])
+    assert (one.image_id.item(), some.batch_size) == (9, 2)
+    for name in (*made.fields, "image", "matrix"):
+        expected = arrays(getattr(made, name))
+        np.testing.assert_array_equal(np.asarray(getattr(one, name)), expected[2])
+        for found, k in zip(arrays(getattr(some, name)), (4, 2), strict=True):
+            np.testing.assert_array_equal(found, expected[k])
+    np.testing.assert_array_equal(np.asarray(avida.flip(one).boxes), arrays(avida.flip(made).boxes)[2])
+    assert made.select([]).batch_size == 0
+    with pytest.raises(IndexError):
+        made.select(5)
+    with pytest.raises(TypeError, match="single sample"):
+        one.select(0)
 
 
 def test_ignored_pixels_come_from_outside():

@@ -57,6 +57,8 @@ def scenes(scene: avida.Scene, batch: Batch, tensor: Tensor) -> None:
     assert_type(avida.augment.maybe(scene, avida.flip, p=0.5), avida.Scene)
     assert_type(avida.augment.one_of(batch, [avida.flip, avida.equalize]), Batch)
     assert_type(avida.augment.shuffled(tensor, [avida.flip]), Tensor)
+    assert_type(avida.augment.grayscale(scene, avida.augment.chance(0.2)), avida.Scene)
+    assert_type(scene.select(0), avida.Scene)
     avida.Scene(batch, format="ltrb")  # type: ignore
 
 

@@ -119,13 +119,19 @@ def _extents_of(image: Tensor | None) -> tuple[int, int]:
 def _rows(name: str, given: Any) -> np.ndarray:
     if isinstance(given, Tensor):
         given = given.cpu()
-    rows = np.asarray(given)
+    try:
+        rows = np.asarray(given)
+    except ValueError:  # NumPy's, of lists of different lengths
+        rows = np.empty(0, object)
     if rows.dtype == object:
-        raise TypeError(f"Scene: expected numbers for each object in {name}, got lists of different lengths")
+        raise TypeError(
+            f"Scene: expected as many numbers for each object in {name}, got lists of different lengths; images "
+            "that are no Batch are one sample, see avida.as_batch"
+        )
     if name in _FLOATS:
-        rows = rows.astype(np.float32)
-    elif rows.dtype.kind == "i" and rows.dtype.itemsize == 8 and not hasattr(given, "dtype"):
-        rows = rows.astype(np.int32)  # as tensor() does with Python's integers
+        return rows.astype(np.float32)
+    if rows.dtype.itemsize == 8 and rows.dtype.kind in "if" and not hasattr(given, "dtype"):
+        return rows.astype(np.int32 if rows.dtype.kind == "i" else np.float32)  # as tensor() does with Python's numbers
     return rows
 
 

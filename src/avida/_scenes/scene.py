@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, get_args
 
 import numpy as np
@@ -283,6 +283,23 @@ class Scene:
         if not isinstance(self._image, Batch):
             raise TypeError("this Scene is a single sample, and no batch")
         return self._image.batch_size
+
+    def select(self, samples: int | slice | Sequence[int]) -> Scene:
+        """One sample, or several, with all that belongs to them.
+
+        Args:
+            samples: The index of one, which becomes a Scene of one image, or which ones of the batch.
+
+        Example:
+            >>> scene = avida.Scene(batch, labels=[[1], [2]])
+            >>> scene.select(1).labels.numpy()
+            array([2], dtype=int32)
+        """
+        from avida._scenes.parts import parts_of, rebuilt
+
+        if not self._is_batch:
+            raise TypeError("this Scene is a single sample, and no batch")
+        return rebuilt(self, [part.select(samples) for part in parts_of(self)])
 
     def boxes_as(self, format: BoxFormat, relative: bool = False) -> Any:
         """The boxes in another format.

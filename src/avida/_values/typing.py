@@ -111,6 +111,7 @@ FixedInts: TypeAlias = FixedInt | NestedSequence[FixedInt]
 FixedFloats: TypeAlias = FixedFloat | NestedSequence[FixedFloat]
 
 # One value for all samples, or a Batch with one for each.
+BoolArg: TypeAlias = bool | Array | NestedSequence[bool]
 IntArg: TypeAlias = FixedInt | Array | NestedSequence[FixedInt]
 FloatArg: TypeAlias = FixedFloat | Array | NestedSequence[FixedFloat]
 IntsArg: TypeAlias = IntArg

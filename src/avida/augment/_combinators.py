@@ -192,6 +192,8 @@ def _child(name: str, function: Function, arguments: dict[str, Any]) -> _Child:
 
 
 def _children(name: str, functions: Iterable[Function]) -> list[_Child]:
+    if not isinstance(functions, Iterable):
+        raise TypeError(f"{name}: expected a list of functions, got {shown(functions)}")
     children = [_child(name, function, {}) for function in functions]
     if not children:
         raise ValueError(f"{name}: expected at least one function, got none")

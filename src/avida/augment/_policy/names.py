@@ -24,7 +24,7 @@ _OF_CALLS = ("batch_size", "device", "keyed_by", "rng", "unknown")
 """Parameters of all calls."""
 _MIX_SAMPLES = ("augment.copy_paste", "augment.cutmix", "augment.mixup", "augment.mosaic", "permute_batch")
 """Of a step, samples depend on no others."""
-_OF_BATCHES = re.compile(r"(float|int|str)\b|Fixed|Literal|Sequence")
+_OF_BATCHES = re.compile(r"(bool|float|int|str)\b|Fixed|Literal|Sequence")
 """The types of arguments that cannot differ between samples."""
 
 
@@ -50,7 +50,7 @@ def names() -> dict[Callable[..., Any], str]:
 def function_named(name: str) -> Callable[..., Any]:
     """The function of that name."""
     known = functions()
-    if name in _MIX_SAMPLES:
+    if name in _MIX_SAMPLES or f"augment.{name}" in _MIX_SAMPLES:
         raise ValueError("steps do not mix samples: call this function before or after the policy")
     if name not in known:
         import difflib  # only where something went wrong

@@ -27,7 +27,7 @@ from avida.random._rng import RNG
 
 Images = TypeVar("Images", Batch, Tensor, Scene)
 Entry = Any
-"""A name, or a list of a name, arguments and children, of which the last may be left out."""
+"""A name, or a list of a name, arguments and children; what is empty may be left out."""
 
 _ORDERS = {"maybe": maybe_order, "one_of": one_of_order, "some_of": some_of_order, "shuffled": shuffled_order}
 _MOST_STEPS, _MOST_NESTED = 10_000, 32
@@ -197,7 +197,14 @@ class _Builder:
             raise ValueError(f"expected at most {_MOST_STEPS} steps")
         parts = list(entry) if isinstance(entry, list | tuple) else [entry]
         name = _name(parts[0]) if parts else None
+        if len(parts) == 2 and isinstance(parts[1], list | tuple):
+            parts.insert(1, {})
         with naming(k, str(name)[:60]):
+            if callable(name):
+                raise TypeError(
+                    "functions of your own have no name in a policy; avida.augment.maybe, one_of and their relatives "
+                    "take them"
+                )
             if not isinstance(name, str) or len(parts) > 3:
                 raise TypeError('expected a list of a name, arguments and children: ["flip", {"vertical": 1}, []]')
             arguments, children = (parts + [{}, []][len(parts) - 1 :])[1:]
@@ -226,11 +233,11 @@ class _Builder:
 
 
 def _name(given: Any) -> Any:
-    """The name of a step, of which the function may be given."""
+    """The name of a step, of which the function may be given; functions of others have none."""
     if not callable(given):
         return given
     named = names().get(given, getattr(given, "__name__", None))
-    return named if named in _ORDERS or given in names() else repr(given)
+    return named if str(given.__module__).startswith("avida.") else given
 
 
 def _argument(name: str, value: Any) -> Any:

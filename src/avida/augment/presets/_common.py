@@ -28,7 +28,14 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 def decoded(x: Any) -> Any:
     """Images in RGB: files are decoded."""
     image = x.image if isinstance(x, Scene) else x
-    if isinstance(image, Batch | Tensor) and image.ndim == 1 and image.dtype == uint8:
+    if not isinstance(image, Batch | Tensor):
+        return x
+    if image.dtype != uint8 or image.layout not in (None, "", "HWC"):
+        raise TypeError(
+            f"presets: expected image files, or images of bytes (uint8, HWC), got {image.dtype} {image.layout or ''}; "
+            "avida.cast and avida.transpose make them"
+        )
+    if image.ndim == 1:
         image = decode_image(image)
         return x._showing(image) if isinstance(x, Scene) else image
     return x

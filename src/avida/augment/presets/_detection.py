@@ -113,7 +113,7 @@ def _distorted(x: Scene, draws: dict[str, Any]) -> Scene:
 def _cropped_around(x: Scene, draws: dict[str, Any]) -> Scene:
     """A window in which a box has at least a drawn overlap with it, with the objects whose centres are in it."""
     anchor, shape, *_ = _ops.random_bbox_crop(
-        x.boxes_as("xyxy", relative=True),
+        x.clean().boxes_as("xyxy", relative=True),
         scaling=[0.3, 1.0],
         aspect_ratio=[0.5, 2.0],
         thresholds=[0.0, 0.1, 0.3, 0.5, 0.7, 0.9],
