@@ -2253,6 +2253,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def jigsaw(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[JigsawArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def jigsaw(
         input: SingleTensor,
         /,
         *,
@@ -2273,7 +2282,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def jigsaw(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2300,8 +2309,8 @@ def jigsaw(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.jigsaw(image, rows=2, columns=4)
@@ -4238,6 +4247,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def thin_plate_spline(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ThinPlateSplineArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def thin_plate_spline(
         input: SingleTensor,
         /,
         *,
@@ -4258,7 +4276,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def thin_plate_spline(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -4312,8 +4330,8 @@ def thin_plate_spline(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.thin_plate_spline(image, scale=0.06)
