@@ -142,7 +142,7 @@ CHOICES = [
         x, 2, [augment.elastic, functools.partial(avida.noise.gaussian, stddev=between(1, 9)), augment.invert]
     ),
     lambda x: augment.shuffled(
-        x, [functools.partial(augment.shear_x, factor=between(-0.2, 0.2)), augment.perspective]
+        x, [functools.partial(avida.rotate, angle=between(-9, 9), keep_size=True, fill_value=0), augment.perspective]
     ),
     lambda x: augment.maybe(
         x, avida.brightness, brightness=avida.as_batch(np.linspace(0.5, 1.5, 8, dtype=np.float32)), p=0.8

@@ -143,7 +143,10 @@ def test_masks_of_many_parts(arguments):
         parts = [rng.uniform(-8, 45, 2 * rng.integers(3, 8)).round(2).tolist() for _ in range(count)]
         each["segmentation"] = parts
         if i % 5 == 3:
-            each["segmentation"] = {"size": [30, 40], "counts": [[0, 1200], [0, 30, 0, 30, 60], [700], [1199, 1]][i % 4]}
+            each["segmentation"] = {
+                "size": [30, 40],
+                "counts": [[0, 1200], [0, 30, 0, 30, 60], [700], [1199, 1]][i % 4],
+            }
     for name, objects in (("mixed", content["annotations"]), ("polygons", None)):
         if objects is None:
             for each in content["annotations"]:

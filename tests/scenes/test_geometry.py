@@ -305,7 +305,7 @@ def test_rotated_boxes_around_bent_ones(name, arguments, angle):
     edge = bent.astype(bool)
     edge[1:-1, 1:-1] &= ~(bent[:-2, 1:-1] & bent[2:, 1:-1] & bent[1:-1, :-2] & bent[1:-1, 2:]).astype(bool)
     y, x = np.nonzero(edge)
-    corners = np.concatenate([np.c_[x + dx, y + dy] for dx in (0, 1) for dy in (0, 1)]).astype(float)
+    corners = np.concatenate([np.c_[x + dx, y + dy] for dx in (0.25, 0.75) for dy in (0.25, 0.75)])  # of pixels turned
     c, s = np.cos(np.radians(found[4])), np.sin(np.radians(found[4]))
     along = corners @ [[c, s], [-s, c]]
     middle = np.array([found[0], found[1]]) @ [[c, s], [-s, c]]

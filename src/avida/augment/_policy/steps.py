@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from avida import _core
 from avida._scenes.parts import parts_of, rebuilt
 from avida._scenes.random_arguments import draw_arguments
 from avida._values.batch import Batch
@@ -56,7 +57,7 @@ class Operator(NamedTuple):
 
     def note(self, drawn: dict[str, Any], own: list[int], notes: Sequence[list[Any]]) -> None:
         """Adds what the step does to each sample, with the arguments and the seeds that it has drawn."""
-        rows = {name: list(value.cpu()) if isinstance(value, Batch) else None for name, value in drawn.items()}
+        rows = {n: list(_core.read_only(v.cpu())) if isinstance(v, Batch) else None for n, v in drawn.items()}
         for i, note in enumerate(notes):
             fixed = {n: drawn[n] if mine is None else np.asarray(mine[i]).tolist() for n, mine in rows.items()}
             seed = own[i] if draws_itself(self.function) else None
