@@ -33,10 +33,7 @@ Meta meta_of(Output output) {
   bool places = output == Output::keypoints || output == Output::instance_polygons;
   bool whole = output == Output::mask || output == Output::instances || places;
   bool runs = output == Output::instance_runs;
-  meta.dtype = bytes            ? DType::uint8
-               : rows || places ? DType::float32
-               : runs           ? DType::uint32
-                                : DType::int32;
+  meta.dtype = bytes ? DType::uint8 : rows || places ? DType::float32 : runs ? DType::uint32 : DType::int32;
   meta.ndim = whole ? 3 : rows || runs || output == Output::polygons ? 2 : 1;
   if (output == Output::mask) meta.layout = Layout("HWC");
   return meta;
