@@ -291,7 +291,7 @@ def advanced_blur(
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
 ) -> Any:
-    """Blurs images by a Gaussian that may be longer in one direction, flatter, and noisy.
+    """Blurs images by a Gaussian, which may be long in one direction, flat and noisy.
 
     Args:
         input: Images or videos, with any number of channels. Layouts: HW, HWC, CHW, FHWC, FCHW.
@@ -534,7 +534,9 @@ def biquad(
     sample_rate: FloatArg | None = None,
     **unknown: Never,
 ) -> Any:
-    """Filters sound: low and high pass, equalizers and others of second order, from the Audio EQ Cookbook.
+    """Filters sound by a biquad.
+
+    Low and high pass, equalizers and others, from the Audio EQ Cookbook.
 
     Args:
         signal: The signals: float32, with the axes time, or time and channels.
@@ -1095,7 +1097,9 @@ def dithering(
     device: DeviceArg | None = None,
     **unknown: Never,
 ) -> Any:
-    """Leaves few colours, and mixes those between of dots of them: ordered dithering, by the matrix of Bayer.
+    """Leaves few colours, and mixes the others of dots.
+
+    It is ordered dithering, by the matrix of Bayer.
 
     Args:
         input: Images or videos of uint8, uint16 or floats. Layouts: HW, HWC, CHW, FHWC, FCHW.
@@ -1150,7 +1154,9 @@ def downscale(
     device: DeviceArg | None = None,
     **unknown: Never,
 ) -> Any:
-    """Makes images coarse: smaller, and as large as they were again, both by nearest neighbours.
+    """Makes images coarse.
+
+    They are made smaller and as large again by nearest neighbours.
 
     Args:
         input: Images or videos, with any number of channels. Layouts: HW, HWC, CHW, FHWC, FCHW.
@@ -1401,7 +1407,9 @@ def fda(
     device: DeviceArg | None = None,
     **unknown: Never,
 ) -> Any:
-    """Takes the strength of low frequencies from other images, and leaves all phases: Fourier domain adaptation (Yang and Soatto, 2020).
+    """Takes the strength of low frequencies from other images.
+
+    Phases stay: Fourier domain adaptation (Yang and Soatto, 2020).
 
     Args:
         input: The images. Layouts: HW, HWC, CHW.
@@ -2003,7 +2011,7 @@ def illumination(
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
 ) -> Any:
-    """Makes light uneven: from one side to the other, from a corner, or around a place.
+    """Makes light uneven, from one side to the other, from a corner or around a place.
 
     Args:
         input: Images or videos of uint8, uint16 or floats; all frames get the same. Layouts: HW, HWC, CHW,
@@ -2090,7 +2098,9 @@ def impulse_response(
     device: DeviceArg | None = None,
     **unknown: Never,
 ) -> Any:
-    """Makes signals sound as in a room, or through a microphone: convolves them with an impulse response.
+    """Makes sound as in a room, or through a microphone.
+
+    It is convolved with an impulse response.
 
     Args:
         signal: The signals: float32, with the axes time, or time and channels.
@@ -2209,7 +2219,9 @@ def iso_noise(
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
 ) -> Any:
-    """Makes the noise of cameras in the dark: normally distributed, of the lightness and the hue of each pixel.
+    """Makes the noise of cameras in the dark.
+
+    It is normally distributed, of the lightness and the hue of each pixel.
 
     Args:
         input: Images or videos in RGB, of uint8, uint16 or floats. Layouts: HWC, CHW, FHWC, FCHW.
@@ -2294,7 +2306,9 @@ def jigsaw(
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
 ) -> Any:
-    """Cuts images into pieces of a grid, which change places with others of the same size.
+    """Cuts images into pieces of a grid, which change places.
+
+    Only pieces of one size do.
 
     Args:
         input: Images or videos, with any number of channels. Layouts: HW, HWC, CHW, FHWC, FCHW.
@@ -2980,7 +2994,9 @@ def planckian_jitter(
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
 ) -> Any:
-    """Lights images by a lamp of another temperature: the Planckian jitter (Zini et al., 2023).
+    """Lights images by a lamp of another temperature.
+
+    It is the Planckian jitter (Zini et al., 2023).
 
     Args:
         input: Images, videos or volumes in RGB, of uint8, uint16 or floats. Layouts: HWC, FHWC, DHWC, CHW,
@@ -3063,7 +3079,9 @@ def plasma_brightness(
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
 ) -> Any:
-    """Makes images brighter or darker in clouds: fractal noise from 0 to 1, times a number, is added.
+    """Makes images brighter or darker in clouds.
+
+    Fractal noise from 0 to 1, times a number, is added.
 
     Args:
         input: Images or videos of uint8, uint16 or floats; all frames get the same. Layouts: HW, HWC, CHW,
@@ -3232,7 +3250,9 @@ def plasma_shadow(
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
 ) -> Any:
-    """Throws shadows of clouds: fractal noise from 0 to 1, times a number, is the share of light they take.
+    """Throws shadows of clouds.
+
+    Fractal noise from 0 to 1, times a number, is the share of light they take.
 
     Args:
         input: Images or videos of uint8, uint16 or floats; all frames get the same. Layouts: HW, HWC, CHW,
@@ -3489,7 +3509,9 @@ def random_tone_curve(
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
 ) -> Any:
-    """Bends tones along a random curve from black to white, which makes shadows and lights brighter or darker.
+    """Bends tones along a random curve from black to white.
+
+    Shadows and lights become brighter or darker.
 
     Args:
         input: Images or videos of uint8, uint16 or floats, with any number of channels. Layouts: HW, HWC, CHW,
@@ -3830,7 +3852,9 @@ def snow(
     snow_point: FloatArg | None = None,
     **unknown: Never,
 ) -> Any:
-    """Lets snow lie on images: what is darker than a limit becomes lighter, in the space HLS.
+    """Lets snow lie on images.
+
+    What is darker than a limit becomes lighter, in the space HLS.
 
     Args:
         input: Images, videos or volumes in RGB, of uint8, uint16 or floats. Layouts: HWC, FHWC, DHWC, CHW,
@@ -3986,7 +4010,9 @@ def spatter(
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
 ) -> Any:
-    """Spatters a lens with mud or rain: drops of a colour that hide what is behind them.
+    """Spatters a lens with mud or rain.
+
+    The drops hide what is behind them.
 
     Args:
         input: Images or videos of uint8, uint16 or floats; all frames get the same. Layouts: HW, HWC, CHW,
@@ -4174,7 +4200,9 @@ def sun_flare(
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
 ) -> Any:
-    """Makes the sun shine into the camera: a bright place, and its reflections on a line through the middle.
+    """Makes the sun shine into the camera.
+
+    Its reflections lie on a line through the middle.
 
     Args:
         input: Images or videos of uint8, uint16 or floats; all frames get the same. Layouts: HW, HWC, CHW,
@@ -4307,7 +4335,7 @@ def thin_plate_spline(
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
 ) -> Any:
-    """Moves the points of a grid over images at random, and all between them as a thin plate bends.
+    """Bends images as a thin plate, by random moves of the points of a grid.
 
     The moves are those from the output to the input.
 
@@ -4551,7 +4579,9 @@ def zoom_blur(
     zoom: FloatArg | None = None,
     **unknown: Never,
 ) -> Any:
-    """Blurs images as if the lens zoomed during the exposure: the mean of images that are zoomed more and more.
+    """Blurs images as if the lens zoomed.
+
+    It is the mean of images that are zoomed more and more.
 
     Args:
         input: Images or videos of uint8, uint16 or floats. Layouts: HW, HWC, CHW, FHWC, FCHW.

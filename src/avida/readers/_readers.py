@@ -39,7 +39,7 @@ __all__ = [
 
 
 class Annotated(AnnotatedHooks):
-    """Reads images with their annotations as Scenes: folders of YOLO, Pascal VOC and LabelMe.
+    """Reads folders of YOLO, Pascal VOC and LabelMe: images as Scenes.
 
     Items are ``avida.Scene``: decoded images with ``labels``, ``image_id`` (the number of the image, sorted by name)
     and
