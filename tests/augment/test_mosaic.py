@@ -216,7 +216,7 @@ def test_keyed_by_samples():
         (
             lambda: avida.mosaic(avida.as_batch([np.zeros((4, 5))]), output_size=8).evaluate(),
             ValueError,
-            r"images \(HWC\), got 2 axes",
+            r"images \(HWC or CHW\), got 2 axes",
         ),
         (
             lambda: avida.mosaic(avida.as_batch([np.zeros((0, 5, 3))]), output_size=8).evaluate(),
@@ -228,3 +228,20 @@ def test_keyed_by_samples():
 def test_wrong_arguments(call, error, text):
     with pytest.raises(error, match=f"^mosaic: .*{text}"):
         call()
+
+
+def test_channels_first():
+    kept = avida.random.RNG(seed=4)
+    expected = avida.mosaic(images(), output_size=64, rng=kept.clone())
+    planes = avida.transpose(images(), perm=[2, 0, 1], output_layout="CHW")
+    made = avida.mosaic(planes, output_size=64, rng=kept.clone())
+    assert made.layout == "CHW"
+    videos = avida.as_batch([np.zeros((2, 20, 30, 3), np.uint8)] * 4, layout="FHWC")
+    of_scene = avida.mosaic(avida.Scene(planes), output_size=64, rng=kept.clone())
+    scene = avida.mosaic(avida.Scene(images()), output_size=64, rng=kept.clone())
+    for one, other in ((made, expected), (of_scene.image, scene.image)):
+        for plane, image in zip(one, other, strict=True):
+            np.testing.assert_array_equal(np.asarray(plane), np.asarray(image).transpose(2, 0, 1))
+    for video in (videos, avida.Scene(videos)):
+        with pytest.raises(ValueError, match=r"expected images \(HWC or CHW\), got FHWC"):
+            avida.mosaic(video, output_size=64).evaluate()

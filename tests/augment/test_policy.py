@@ -1,5 +1,6 @@
 """augment.Policy: steps as data, to JSON and back, with records that are policies."""
 
+import functools
 import json
 import pickle
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import avida
+from avida import augment
 from avida.augment import Policy, between, chance, either, normal, record
 from tests.ahead.loops import run
 from tests.scenes.made import scene
@@ -131,6 +133,46 @@ def test_records_are_policies(policy):
     assert np.array_equal(Policy.from_json(records[1][0])(images().tensors[0]), alone)
     policy(images())
     assert len(records) == 2  # no longer kept
+
+
+CHOICES = [
+    lambda x: augment.maybe(x, avida.gaussian_blur, p=0.7, sigma=between(0.5, 2)),
+    lambda x: augment.one_of(x, [functools.partial(avida.rotate, angle=between(-20, 20), fill_value=0), avida.flip]),
+    lambda x: augment.some_of(
+        x, 2, [augment.elastic, functools.partial(avida.noise.gaussian, stddev=between(1, 9)), augment.invert]
+    ),
+    lambda x: augment.shuffled(
+        x, [functools.partial(avida.rotate, angle=between(-9, 9), keep_size=True, fill_value=0), augment.perspective]
+    ),
+    lambda x: augment.maybe(
+        x, avida.brightness, brightness=avida.as_batch(np.linspace(0.5, 1.5, 8, dtype=np.float32)), p=0.8
+    ),
+    lambda x: augment.maybe(x, avida.random_resized_crop, size=[20, 20], random_area=[0.2, 1], p=0.9),
+]
+
+
+@pytest.mark.parametrize("choice", range(len(CHOICES)))
+def test_choices_are_recorded(choice):
+    """With the same result as without a record, and each line makes it again."""
+    avida.random.set_seed(3)
+    made = CHOICES[choice](images())
+    avida.random.set_seed(3)
+    with record() as records:
+        recorded = CHOICES[choice](images())
+    assert len(records) == 1
+    assert len(records[0]) == 8
+    assert any(line != "[]" for line in records[0])
+    for before, one, other, line in zip(images(), made, recorded, records[0], strict=True):
+        np.testing.assert_array_equal(np.asarray(one), np.asarray(other))
+        np.testing.assert_array_equal(np.asarray(Policy.from_json(line)(before)), np.asarray(one))
+
+
+def test_choices_that_no_policy_can_repeat_are_not_recorded():
+    with record() as records:
+        augment.maybe(images(), lambda x: avida.flip(x))
+        augment.maybe(images(), avida.trivial_augment)
+        augment.maybe(images().tensors[0], avida.flip, p=1)
+    assert list(records) == [['[["flip"]]']]
 
 
 def test_values_of_arguments():

@@ -105,3 +105,76 @@ def test_damaged_keypoints(arguments, points):
     arguments["annotations_file"].write_text(json.dumps(content))
     with pytest.raises(RuntimeError, match=r"annotations\[2\].keypoints: expected"):
         avida.readers.COCO(**arguments, keypoints=True)
+
+
+def dense_masks(arguments, **options):
+    reader = avida.readers.COCO(**arguments, instance_masks=True, **options)
+    return [np.asarray(each) for *_, masks in reader.next_epoch(batch_size=5) for each in masks]
+
+
+def scene_masks(arguments, **options):
+    reader = avida.readers.COCO(**arguments, scene=True, instance_masks=True, **options)
+    return [scene for batch in reader.next_epoch(batch_size=5) for scene in batch.masks_as("dense")], reader
+
+
+def test_masks_are_as_the_file_has_them(arguments):
+    """Run lengths of all objects, if any has them: a batch without crowds has the same form as others."""
+    made, reader = scene_masks(arguments)
+    for ours, theirs in zip(made, dense_masks(arguments), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    (scene,) = reader.next_epoch(batch_size=12)
+    assert scene.masks.dtype == avida.uint32
+    crowds = [np.asarray(rows)[1].tolist() for rows in scene.masks if len(rows) == 2]
+    assert crowds == [[30, 40, 100, 50, 1050] + [0] * (len(crowds[0]) - 5)] * 6
+    made, reader = scene_masks(arguments, include_iscrowd=False)
+    for ours, theirs in zip(made, dense_masks(arguments, include_iscrowd=False), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    (scene,) = reader.next_epoch(batch_size=12)
+    assert scene.masks.dtype == avida.float32
+    assert np.asarray(scene.masks.tensors[0]).tolist() == [np.reshape(POLYGON, (-1, 2)).tolist()]
+
+
+def test_masks_of_many_parts(arguments):
+    """Parts that overlap, lie outside, are empty or missing, and run lengths that end before the image or touch."""
+    rng = np.random.default_rng(0)
+    content = json.loads(arguments["annotations_file"].read_text())
+    for i, each in enumerate(content["annotations"]):
+        count = rng.integers(0, 4)
+        parts = [rng.uniform(-8, 45, 2 * rng.integers(3, 8)).round(2).tolist() for _ in range(count)]
+        each["segmentation"] = parts
+        if i % 5 == 3:
+            each["segmentation"] = {
+                "size": [30, 40],
+                "counts": [[0, 1200], [0, 30, 0, 30, 60], [700], [1199, 1]][i % 4],
+            }
+    for name, objects in (("mixed", content["annotations"]), ("polygons", None)):
+        if objects is None:
+            for each in content["annotations"]:
+                if isinstance(each["segmentation"], dict):
+                    each["segmentation"] = [[1, 1, 5, 5, 5, 1], []]
+        file = arguments["annotations_file"].with_name(f"{name}.json")
+        file.write_text(json.dumps(content))
+        given = {**arguments, "annotations_file": file}
+        made, reader = scene_masks(given)
+        for ours, theirs in zip(made, dense_masks(given), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        (scene,) = reader.next_epoch(batch_size=12)
+        assert scene.masks.dtype == (avida.uint32 if name == "mixed" else avida.float32)
+        moved = avida.flip(scene.replace(boxes="masks")).clean(min_visible=0.5)
+        assert max(len(np.asarray(rows)) for rows in moved.masks) > 0
+
+
+def test_masks_of_large_images_are_small(arguments):
+    """As dense ones they would have a gigabyte."""
+    content = json.loads(arguments["annotations_file"].read_text())
+    for image in content["images"]:
+        image |= {"width": 8000, "height": 8000}
+    for each in content["annotations"]:
+        each |= {"segmentation": [[10, 10, 7000, 20, 4000, 6000]], "iscrowd": 0}
+    content["annotations"] *= 20
+    arguments["annotations_file"].write_text(json.dumps(content))
+    with pytest.raises(RuntimeError, match="expected at most 1073741824 bytes for the masks of an image"):
+        dense_masks(arguments)
+    reader = avida.readers.COCO(**arguments, scene=True, instance_masks=True)
+    (scene,) = reader.next_epoch(batch_size=12)
+    assert scene._fields["masks"].shape[0] == (20, 3, 2)

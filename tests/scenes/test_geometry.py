@@ -48,6 +48,7 @@ EXACT = [
     ("augment.grid_distortion", {"limit": 0.4}, 2),
     ("augment.optical_distortion", {"k": 0.4}, 2),
     ("augment.optical_distortion", {"k": -0.3}, 2),
+    ("augment.thin_plate_spline", {"scale": 0.04}, 2),
     ("water", {"ampl_x": 3, "ampl_y": 2, "freq_x": 0.1, "freq_y": 0.1}, 2),
     ("sphere", {}, 2),
     ("jitter", {"nDegree": 2}, 2),
@@ -273,6 +274,47 @@ def test_rotated_boxes_around_a_sheared_one():
     made = avida.warp_affine(made, matrix=[1, 0.5, 0, 0, 1, 0], inverse_map=False)
     x, y, width, height, angle = np.asarray(made.rotated)[0]
     np.testing.assert_allclose([x, y, width, height, angle], [37.5, 25, 25, 10, 0], atol=1e-4)
+
+
+def area_along(places, angle):
+    """Of the least rectangle of this direction around places."""
+    c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+    return np.prod(np.ptp(places @ [[c, s], [-s, c]], axis=0))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("augment.elastic", {"alpha": 3000, "sigma": 40}),
+        ("augment.grid_distortion", {"limit": 0.2}),
+        ("augment.optical_distortion", {"k": 0.2}),
+        ("augment.thin_plate_spline", {"scale": 0.02}),
+        ("water", {"ampl_x": 6, "ampl_y": 5, "freq_x": 0.02, "freq_y": 0.02}),
+    ],
+)
+@pytest.mark.parametrize("angle", [0, 35, -80])
+def test_rotated_boxes_around_bent_ones(name, arguments, angle):
+    """The box is drawn as a mask and bent: around its pixels lies the same rectangle, and none is much smaller."""
+    box = np.array([400, 360, 380, 230, angle], np.float32)
+    rows, columns = np.indices((700, 800)) + 0.5
+    c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+    right, below = (columns - box[0]) * c - (rows - box[1]) * s, (columns - box[0]) * s + (rows - box[1]) * c
+    mask = ((np.abs(right) < box[2] / 2) & (np.abs(below) < box[3] / 2)).astype(np.uint8)
+    made = moved(name, arguments, avida.Scene(np.zeros((700, 800, 1), np.uint8), rotated=box[None], mask=mask))
+    found, bent = np.asarray(made.rotated)[0], np.asarray(made.mask)
+    edge = bent.astype(bool)
+    edge[1:-1, 1:-1] &= ~(bent[:-2, 1:-1] & bent[2:, 1:-1] & bent[1:-1, :-2] & bent[1:-1, 2:]).astype(bool)
+    y, x = np.nonzero(edge)
+    corners = np.concatenate([np.c_[x + dx, y + dy] for dx in (0.25, 0.75) for dy in (0.25, 0.75)])  # of pixels turned
+    c, s = np.cos(np.radians(found[4])), np.sin(np.radians(found[4]))
+    along = corners @ [[c, s], [-s, c]]
+    middle = np.array([found[0], found[1]]) @ [[c, s], [-s, c]]
+    ours = np.concatenate([middle - found[2:4] / 2, middle + found[2:4] / 2])
+    theirs = np.concatenate([along.min(axis=0), along.max(axis=0)])
+    both = np.prod(np.minimum(ours[2:], theirs[2:]) - np.maximum(ours[:2], theirs[:2]))
+    union = found[2] * found[3] + np.prod(theirs[2:] - theirs[:2]) - both
+    assert both / union >= 0.99
+    assert area_along(corners, found[4]) <= 1.05 * min(area_along(corners, each) for each in range(0, 180, 2))
 
 
 def same(one, other):

@@ -17,6 +17,7 @@ WARPS = [
     functools.partial(augment.perspective, distortion=0.3),
     functools.partial(avida.jitter, nDegree=3),
     functools.partial(augment.affine, angle=between(-20, 20), scale=between(0.8, 1.2)),
+    augment.thin_plate_spline,
 ]
 
 
@@ -29,7 +30,7 @@ def same(one, other):
 def pipeline(made, **key):
     avida.random.set_seed(11)
     for warp in WARPS:
-        made = warp(made, **({} if warp is WARPS[-1] else key))
+        made = warp(made, **({} if warp is WARPS[4] else key))
     made = one_of(made, WARPS, p=0.9, **key)
     return augment.random_crop(made, [30, 32], **key)
 

@@ -70,9 +70,9 @@ void LabelMask::check_length(std::span<const Vertex> outline) {
     refuse("expected outlines that cross at most ", kMostColumns, " columns of pixels, got ", all_columns_);
 }
 
-void LabelMask::paint_polygon(std::span<const Vertex> outline, int32_t label) {
+std::span<const int64_t> LabelMask::ends_of_polygon(std::span<const Vertex> outline) {
   crossings_.clear();
-  if (outline.empty()) return;
+  if (outline.empty()) return crossings_;
   check_length(outline);
   int64_t last_x = round_to_parts(outline.back()[0]), last_y = round_to_parts(outline.back()[1]);
   for (const Vertex& vertex : outline) {
@@ -83,7 +83,12 @@ void LabelMask::paint_polygon(std::span<const Vertex> outline, int32_t label) {
   }
   std::sort(crossings_.begin(), crossings_.end());
   if (crossings_.size() % 2) crossings_.push_back(height_ * width_);
-  for (size_t i = 0; i < crossings_.size(); i += 2) paint(crossings_[i], crossings_[i + 1], label);
+  return crossings_;
+}
+
+void LabelMask::paint_polygon(std::span<const Vertex> outline, int32_t label) {
+  const auto ends = ends_of_polygon(outline);
+  for (size_t i = 0; i < ends.size(); i += 2) paint(ends[i], ends[i + 1], label);
 }
 
 void LabelMask::paint_runs(std::span<const uint32_t> lengths, int32_t label) {

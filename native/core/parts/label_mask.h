@@ -18,6 +18,8 @@ class LabelMask {
   // Pixels whose centre is inside, by the even-odd rule, after rounding the outline to fifths of a pixel. Throws
   // for extremely long outlines.
   void paint_polygon(std::span<const Vertex> outline, int32_t label);
+  // Where these pixels begin and end in turn, counted column by column. Until the next call.
+  std::span<const int64_t> ends_of_polygon(std::span<const Vertex> outline);
   // Run lengths, column by column, alternating between background and object. They must not exceed the mask.
   void paint_runs(std::span<const uint32_t> lengths, int32_t label);
 

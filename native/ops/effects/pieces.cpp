@@ -11,6 +11,7 @@
 #include "loops/items/each_item.h"
 #include "ops/augment/colors.h"
 #include "ops/random/tiles.h"
+#include "ops/scenes/bends.h"
 
 namespace avida::ops {
 namespace {
@@ -140,6 +141,8 @@ class JigsawParameters {
     order_.resize(static_cast<size_t>(args.rows) * args.columns);
     std::iota(order_.begin(), order_.end(), 0);
     args.order.empty() ? shuffle(RandomStream(sample.random)) : take(args.order);
+    place_of_.resize(order_.size());
+    for (size_t k = 0; k < order_.size(); k++) place_of_[order_[k]] = static_cast<int>(k);
   }
   template <class Work>
   FromPieces from(const Work& work) const {
@@ -147,7 +150,40 @@ class JigsawParameters {
             readable(work, lefts_),  readable(work, order_),     columns_};
   }
 
+  // A piece of the input, and how far it moves.
+  struct Piece {
+    int left, top, right, bottom;
+    double along_x, along_y;
+
+    Position moved(double x, double y) const { return {x + along_x, y + along_y}; }
+  };
+  // Calls fn with the pieces that a box covers.
+  template <class Fn>
+  void each_piece(const float* box, const Fn& fn) const {
+    if (row_of_.empty() || column_of_.empty()) return;
+    for (int row = at(row_of_, box[1]); row <= at(row_of_, std::ceil(box[3]) - 1); row++)
+      for (int column = at(column_of_, box[0]); column <= at(column_of_, std::ceil(box[2]) - 1); column++)
+        fn(piece(row, column));
+  }
+  // What is beside the image moves with the nearest piece.
+  Position moved(Position from, const std::optional<Position>&) const {
+    if (row_of_.empty() || column_of_.empty() || std::isnan(from.x) || std::isnan(from.y)) return from;
+    return piece(at(row_of_, from.y), at(column_of_, from.x)).moved(from.x, from.y);
+  }
+
  private:
+  static int at(const std::vector<int>& piece_of, double place) {
+    return piece_of[place > 0 ? static_cast<size_t>(std::min(place, static_cast<double>(piece_of.size() - 1))) : 0];
+  }
+  Piece piece(int row, int column) const {
+    const int to = place_of_[row * columns_ + column];
+    return {lefts_[column],
+            tops_[row],
+            lefts_[column + 1],
+            tops_[row + 1],
+            static_cast<double>(lefts_[to % columns_] - lefts_[column]),
+            static_cast<double>(tops_[to / columns_] - tops_[row])};
+  }
   static std::vector<int> ends(int count, int64_t extent, std::vector<int>& piece_of) {
     std::vector<int> made;
     for (int64_t k = 0; k <= count; k++) made.push_back(static_cast<int>(k * extent / count));
@@ -183,7 +219,72 @@ class JigsawParameters {
   }
 
   const int columns_;
-  std::vector<int> tops_, lefts_, row_of_, column_of_, order_;
+  std::vector<int> tops_, lefts_, row_of_, column_of_, order_, place_of_;
+};
+
+// Boxes around the parts of an object in all pieces, or around those of its mask.
+struct TornBoxes : BentBoxes {
+  static void move(const JigsawParameters& pieces, const SampleView& rows, const SampleView& masks, float* out) {
+    std::optional<ObjectMasks> known;
+    if (masks.data) known.emplace(masks);
+    for (int64_t i = 0; i < rows.shape[0]; i++) {
+      const float* box = rows.as<float>() + 4 * i;
+      Around around;
+      auto add = [&](const JigsawParameters::Piece& piece, double left, double top, double right, double bottom) {
+        if (!(left < right && top < bottom)) return;
+        around.add(piece.moved(left, top));
+        around.add(piece.moved(right, bottom));
+      };
+      if (known && has_all_of(*known, i, box))
+        pieces.each_piece(box, [&](const auto& piece) {
+          const Around part = around_mask(masks, i, piece);
+          add(piece, part.left, part.top, part.right, part.bottom);
+        });
+      if (!(around.left <= around.right))
+        pieces.each_piece(box, [&](const auto& piece) {
+          add(piece, std::max<double>(piece.left, box[0]), std::max<double>(piece.top, box[1]),
+              std::min<double>(piece.right, box[2]), std::min<double>(piece.bottom, box[3]));
+        });
+      if (!(around.left <= around.right)) {  // nothing of it is shown
+        const Position middle{(box[0] + box[2]) / 2, (box[1] + box[3]) / 2}, to = pieces.moved(middle, {});
+        around.add({box[0] + to.x - middle.x, box[1] + to.y - middle.y});
+        around.add({box[2] + to.x - middle.x, box[3] + to.y - middle.y});
+      }
+      around.store(out + 4 * i);
+    }
+  }
+
+ private:
+  // What of a dense mask lies in a piece.
+  static Around around_mask(const SampleView& masks, int64_t object, const JigsawParameters::Piece& piece) {
+    const auto* mask = masks.as<uint8_t>() + object * masks.shape[1] * masks.shape[2];
+    Around around;
+    for (int64_t y = piece.top; y < std::min<int64_t>(piece.bottom, masks.shape[1]); y++)
+      for (int64_t x = piece.left; x < std::min<int64_t>(piece.right, masks.shape[2]); x++) {
+        if (!mask[y * masks.shape[2] + x]) continue;
+        around.add({static_cast<double>(x), static_cast<double>(y)});
+        around.add({static_cast<double>(x + 1), static_cast<double>(y + 1)});
+      }
+    return around;
+  }
+};
+
+// Where annotations go, which stand behind the image in a call; `Kind` as in bends.h.
+template <class Kind>
+class TornPlan {
+ public:
+  explicit TornPlan(const Sample<JigsawArgs>& sample) : pieces_(sample, plane_grid(sample.in[0])) {
+    Kind::check(sample.in[1]);
+    const SampleView& masks = sample.in[2];
+    if (masks.data && masks.dtype != DType::uint8) refuse("expected masks of uint8, got ", masks.dtype);
+  }
+  void shape(Sample<JigsawArgs>& sample) const { sample.out[0].shape = sample.in[1].shape; }
+  void run(const Sample<JigsawArgs>& sample) const {
+    Kind::move(pieces_, sample.in[1], sample.in[2], sample.out[0].as<float>());
+  }
+
+ private:
+  const JigsawParameters pieces_;
 };
 
 struct ScatterParameters {
@@ -367,6 +468,12 @@ AVIDA_OP_IN(augment, jigsaw, JigsawArgs) {
       .example("avida.augment.jigsaw(image, rows=2, columns=4)")
       .each_sample<PickPlan<JigsawParameters, JigsawArgs>>();
 }
+
+[[maybe_unused]] static const int tears_jigsaw = [] {
+  declare_bend<TornPlan<TornBoxes>, TornBoxes>("augment.jigsaw", declare_augment_jigsaw);
+  declare_bend<TornPlan<BentPoints>, BentPoints>("augment.jigsaw", declare_augment_jigsaw);
+  return 0;
+}();
 
 AVIDA_OP_IN(augment, scatter, ScatterArgs) {
   takes_images(op)

@@ -7,6 +7,7 @@
 #include "ops/augment/distortions.h"
 #include "ops/augment/warped.h"
 #include "ops/random/distributions.h"
+#include "ops/scenes/bends.h"
 
 namespace avida::ops {
 namespace {
@@ -173,5 +174,7 @@ AVIDA_OP_IN(augment, thin_plate_spline, ThinPlateArgs) {
       .random()
       .example("avida.augment.thin_plate_spline(image, scale=0.06)");
 }
+
+AVIDA_BENDS_IN(augment, thin_plate_spline, ThinPlateArgs, ThinPlateParameters)
 
 }  // namespace avida::ops

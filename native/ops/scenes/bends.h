@@ -177,8 +177,8 @@ struct BentPoints {
     if (rows.ndim() < 2 || rows.shape[rows.ndim() - 1] < 2)
       refuse("expected points as rows of at least two numbers, got the shape ", rows.shape);
   }
-  template <class Map>
-  static void move(const Bend<Map>& bend, const SampleView& rows, const SampleView&, float* out) {
+  template <class Mover>
+  static void move(const Mover& bend, const SampleView& rows, const SampleView&, float* out) {
     const int64_t step = rows.shape[rows.ndim() - 1];
     const auto* in = rows.as<float>();
     std::optional<Position> near;
@@ -265,7 +265,7 @@ class BendPlan {
   const Parameters parameters_;
 };
 
-template <class Parameters, class Kind, class Args>
+template <class Plan, class Kind, class Args>
 void declare_bend(std::string_view name, void (*fill)(Op<Args>&)) {
   Op<Args> op(str("scenes.", Kind::name, ".", name));
   fill(op);
@@ -285,15 +285,15 @@ void declare_bend(std::string_view name, void (*fill)(Op<Args>&)) {
   spec.count_outputs = nullptr;
   spec.gpu_run = nullptr;
   spec.chains = spec.per_frame = false;
-  op.loop({}).on_cpu().hidden().template each_sample<BendPlan<Parameters, Kind, Args>>().cost(64);
+  op.loop({}).on_cpu().hidden().template each_sample<Plan>().cost(64);
   register_op(std::move(spec));
 }
 
 template <class Parameters, class Args>
 int declare_bends(std::string_view name, void (*fill)(Op<Args>&)) {
-  declare_bend<Parameters, BentBoxes>(name, fill);
-  declare_bend<Parameters, BentPoints>(name, fill);
-  declare_bend<Parameters, BentRotated>(name, fill);
+  declare_bend<BendPlan<Parameters, BentBoxes, Args>, BentBoxes>(name, fill);
+  declare_bend<BendPlan<Parameters, BentPoints, Args>, BentPoints>(name, fill);
+  declare_bend<BendPlan<Parameters, BentRotated, Args>, BentRotated>(name, fill);
   return 0;
 }
 

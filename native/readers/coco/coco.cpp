@@ -333,7 +333,7 @@ struct CocoArgs : ReaderArgs, CocoOptions {
   std::optional<std::string> file_root, annotations_file, preprocessed_annotations, save_preprocessed_annotations_dir;
   std::optional<std::vector<std::string>> images;
   std::optional<bool> avoid_class_remapping, masks;
-  bool save_preprocessed_annotations = false, scene = false;
+  bool save_preprocessed_annotations = false;
 };
 
 bool is_given(const std::optional<std::string>& path) { return path && !path->empty(); }
@@ -380,7 +380,8 @@ The outputs of each sample:
 * with ``pixelwise_masks``: an image (int32, H x W x 1) of the labels, 0 where there is no object. Where objects
   overlap, the larger label is seen;
 * with ``image_ids``: the image's id (int32, one element);
-* with ``instance_masks``: a mask for each object (uint8, N x H x W), of 0 and 1;
+* with ``instance_masks``: a mask for each object (uint8, N x H x W), of 0 and 1. In Scenes these are polygons, or run
+  lengths of all objects if any object of the file has them, as crowds do: ``include_iscrowd=False`` leaves those out;
 * with ``keypoints``: points of each object (float32, N x K x 3): x, y in pixels, and visibility. K is that of the object with
   most of them, the others have zeros;
 * with ``iscrowd``: whether each object is a crowd (int32, N).
@@ -424,7 +425,7 @@ Images come in the order of their ids. Annotations of images that are not listed
       .arg("save_preprocessed_annotations_dir", &CocoArgs::save_preprocessed_annotations_dir,
            "The folder for that; it must exist. Its files are replaced when all new ones are complete.")
       .typed("Path | None")
-      .arg("scene", &CocoArgs::scene, "Give Scenes of decoded images instead of tuples.")
+      .arg("scene", &CocoOptions::as_scene, "Give Scenes of decoded images instead of tuples.")
       .arg("size_threshold", &CocoOptions::size_threshold,
            "Objects whose box is less wide or high than this, in pixels, are left out.")
       .arg("skip_empty", &CocoOptions::skip_empty, "Leave out images without objects.")

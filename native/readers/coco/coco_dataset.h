@@ -19,7 +19,8 @@ struct CocoOptions {
   bool in_coordinates = false;  // indexed in coordinates (legacy) instead of vertices
   bool pixelwise = false;       // masks of labels
   bool image_ids = false;
-  bool instances = false;  // a mask of each object
+  bool instances = false;  // a mask of each object,
+  bool as_scene = false;   // as a Scene has it: polygons, or run lengths where an object of the data set has them
   bool keypoints = false;
   bool crowd_marks = false;     // whether objects are crowds
   bool ratio = false;           // coordinates relative to the size of the image

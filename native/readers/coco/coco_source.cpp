@@ -1,6 +1,7 @@
 #include "readers/coco/coco_source.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -10,15 +11,30 @@
 namespace avida {
 namespace {
 
-enum class Output { file, boxes, labels, polygons, vertices, mask, image_id, instances, keypoints, crowds };
+enum class Output {
+  file,
+  boxes,
+  labels,
+  polygons,
+  vertices,
+  mask,
+  image_id,
+  instances,
+  instance_polygons,
+  instance_runs,
+  keypoints,
+  crowds
+};
 
 Meta meta_of(Output output) {
   Meta meta;
   bool rows = output == Output::boxes || output == Output::vertices;
   bool bytes = output == Output::file || output == Output::instances;
-  bool whole = output == Output::mask || output == Output::instances || output == Output::keypoints;
-  meta.dtype = bytes ? DType::uint8 : rows || output == Output::keypoints ? DType::float32 : DType::int32;
-  meta.ndim = whole ? 3 : rows || output == Output::polygons ? 2 : 1;
+  bool places = output == Output::keypoints || output == Output::instance_polygons;
+  bool whole = output == Output::mask || output == Output::instances || places;
+  bool runs = output == Output::instance_runs;
+  meta.dtype = bytes ? DType::uint8 : rows || places ? DType::float32 : runs ? DType::uint32 : DType::int32;
+  meta.ndim = whole ? 3 : rows || runs || output == Output::polygons ? 2 : 1;
   if (output == Output::mask) meta.layout = Layout("HWC");
   return meta;
 }
@@ -32,7 +48,7 @@ class CocoSource : public Source {
     if (options.polygons) kinds_.insert(kinds_.end(), {Output::polygons, Output::vertices});
     if (options.pixelwise) kinds_.push_back(Output::mask);
     if (options.image_ids) kinds_.push_back(Output::image_id);
-    if (options.instances) kinds_.push_back(Output::instances);
+    if (options.instances) kinds_.push_back(form_of_instances());
     if (options.keypoints) kinds_.push_back(Output::keypoints);
     if (options.crowd_marks) kinds_.push_back(Output::crowds);
     for (Output kind : kinds_) outputs_.push_back(meta_of(kind));
@@ -57,6 +73,15 @@ class CocoSource : public Source {
  private:
   friend class CocoSample;
 
+  // One form for all, so that it does not depend on which images are in a batch.
+  Output form_of_instances() const {
+    if (!options_.as_scene) return Output::instances;
+    for (auto& image : data_.images)
+      for (uint32_t object : data_.objects(image))
+        if (data_.runs_of[object] >= 0) return Output::instance_runs;
+    return Output::instance_polygons;
+  }
+
   CocoDataset data_;
   CocoOptions options_;
   std::vector<Output> kinds_;
@@ -75,6 +100,10 @@ class CocoSample : public Source::Sample {
         vertices_ += data_.first_vertex[end] - data_.first_vertex[first];
       }
     if (source.options_.painted()) check_masks();
+    for (Output kind : source.kinds_) {
+      if (kind == Output::instance_polygons) measure_polygons();
+      if (kind == Output::instance_runs) make_runs();
+    }
   }
 
   Shape shape(int output) const override {
@@ -95,6 +124,10 @@ class CocoSample : public Source::Sample {
         return {1};
       case Output::instances:
         return {image_.count, image_.height, image_.width};
+      case Output::instance_polygons:
+        return {image_.count, longest_, 2};
+      case Output::instance_runs:
+        return {image_.count, longest_};
       case Output::keypoints:
         return {image_.count, data_.most_keypoints, 3};
       case Output::crowds:
@@ -126,6 +159,10 @@ class CocoSample : public Source::Sample {
         return;
       case Output::instances:
         return read_instances(static_cast<uint8_t*>(to));
+      case Output::instance_polygons:
+        return read_instance_polygons(static_cast<float*>(to));
+      case Output::instance_runs:
+        return read_instance_runs(static_cast<uint32_t*>(to));
       case Output::keypoints:
         return read_keypoints(static_cast<float*>(to));
       case Output::crowds:
@@ -172,7 +209,7 @@ class CocoSample : public Source::Sample {
     int64_t pixels = int64_t{image_.height} * image_.width;
     constexpr int64_t kMost = int64_t{1} << 30;  // a corrupt size must not exhaust memory
     if (pixels > kMost) refuse("expected at most ", kMost, " pixels for a mask, got ", pixels);
-    if (source_.options_.instances && image_.count > kMost / pixels)
+    if (source_.options_.instances && !source_.options_.as_scene && image_.count > kMost / pixels)
       refuse("expected at most ", kMost, " bytes for the masks of an image, got ", image_.count, " masks of ",
              image_.height, " x ", image_.width);
     for (uint32_t object : data_.objects(image_)) {
@@ -208,6 +245,77 @@ class CocoSample : public Source::Sample {
       to = std::ranges::copy(painted, to).out;
     }
   }
+  // Corners of all polygons of an object, with NaN between them; NaN fills the row.
+  void measure_polygons() {
+    for (uint32_t object : data_.objects(image_)) {
+      const int64_t first = data_.first_polygon[object], end = data_.first_polygon[object + 1];
+      for (int64_t i = data_.first_vertex[first]; i < data_.first_vertex[end]; i++)
+        if (!std::isfinite(data_.vertices[i][0]) || !std::isfinite(data_.vertices[i][1]))
+          refuse("expected finite corners of polygons");
+      longest_ = std::max(longest_, data_.first_vertex[end] - data_.first_vertex[first] + end - first - 1);
+    }
+    check_longest(2 * sizeof(float));
+  }
+  void read_instance_polygons(float* to) const {
+    std::fill_n(to, image_.count * longest_ * 2, NAN);
+    for (uint32_t object : data_.objects(image_)) {
+      float* at = to;
+      for (int64_t i = data_.first_polygon[object]; i < data_.first_polygon[object + 1]; i++) {
+        for (const Vertex& corner : data_.polygon(i)) at = std::ranges::copy(corner, at).out;
+        at += 2;
+      }
+      to += longest_ * 2;
+    }
+  }
+  // Height, width, and run lengths of each object; zeros fill the row.
+  void make_runs() {
+    LabelMask mask(nullptr, image_.height, image_.width);
+    for (uint32_t object : data_.objects(image_)) {
+      const std::vector<uint32_t>& runs = runs_.emplace_back(runs_of(mask, object));
+      longest_ = std::max(longest_, std::ssize(runs));
+    }
+    check_longest(sizeof(uint32_t));
+  }
+  std::vector<uint32_t> runs_of(LabelMask& mask, uint32_t object) const {
+    const int64_t pixels = int64_t{image_.height} * image_.width;
+    std::vector<std::array<int64_t, 2>> inside;  // of polygons, which may overlap
+    for (int64_t i = data_.first_polygon[object]; i < data_.first_polygon[object + 1]; i++) {
+      const auto ends = mask.ends_of_polygon(data_.polygon(i));
+      for (size_t k = 0; k < ends.size(); k += 2) inside.push_back({ends[k], ends[k + 1]});
+    }
+    if (const int32_t number = data_.runs_of[object]; number >= 0) {
+      int64_t at = 0, i = 0;
+      for (uint32_t length : data_.lengths_of(data_.runs[number])) {
+        if (i++ % 2) inside.push_back({at, at + length});
+        at += length;
+      }
+    }
+    std::ranges::sort(inside);
+    std::vector<uint32_t> runs{static_cast<uint32_t>(image_.height), static_cast<uint32_t>(image_.width)};
+    int64_t at = 0;
+    for (size_t i = 0; i < inside.size();) {
+      const int64_t begin = inside[i][0];
+      int64_t end = begin;
+      for (; i < inside.size() && inside[i][0] <= end; i++) end = std::max(end, inside[i][1]);
+      if (begin == end) continue;
+      runs.push_back(static_cast<uint32_t>(begin - at));
+      runs.push_back(static_cast<uint32_t>(end - begin));
+      at = end;
+    }
+    if (at < pixels) runs.push_back(static_cast<uint32_t>(pixels - at));
+    return runs;
+  }
+  void read_instance_runs(uint32_t* to) const {
+    std::fill_n(to, image_.count * longest_, 0);
+    for (auto& runs : runs_) std::ranges::copy(runs, to), to += longest_;
+  }
+  // One long row makes all of them long.
+  void check_longest(int64_t bytes) {
+    longest_ = std::max<int64_t>(longest_, 2);
+    constexpr int64_t kMost = int64_t{1} << 30;
+    if (image_.count > kMost / bytes / longest_)
+      refuse("expected at most ", kMost, " bytes for the masks of an image, got ", image_.count, " rows of ", longest_);
+  }
   void paint(LabelMask& mask, uint32_t object, int32_t label) const {
     for (int64_t i = data_.first_polygon[object]; i < data_.first_polygon[object + 1]; i++)
       mask.paint_polygon(data_.polygon(i), label);
@@ -227,6 +335,8 @@ class CocoSample : public Source::Sample {
   const CocoDataset::Image& image_;
   std::unique_ptr<Source::Sample> file_;
   int64_t polygons_ = 0, vertices_ = 0;
+  int64_t longest_ = 0;  // of the rows of masks
+  std::vector<std::vector<uint32_t>> runs_;
 };
 
 std::unique_ptr<Source::Sample> CocoSource::open(int64_t index, const storage::Fetched& fetched) const {

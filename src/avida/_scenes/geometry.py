@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from avida import _core
 from avida._scenes.fields import outline_of
 from avida._scenes.masks import dense, run_lengths
-from avida._scenes.operators import BENDS, DRAWS
+from avida._scenes.operators import BENDS, DRAWS, TEARS
 from avida._scenes.scene import Scene
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
@@ -104,8 +104,10 @@ ON_MASK: Mapping[str, OnMask | None] = {
     "augment.affine": augmented,
     "augment.elastic": augmented,
     "augment.grid_distortion": augmented,
+    "augment.jigsaw": flip,
     "augment.optical_distortion": augmented,
     "augment.perspective": augmented,
+    "augment.thin_plate_spline": augmented,
     "crop": window,
     "crop_mirror_normalize": crop_mirror,
     "experimental.remap": remap,
@@ -164,8 +166,12 @@ def moved(scene: Scene, image: Any, matrix: Any, masked: Callable[[Any, int], An
 
 def _bent(scene: Scene, call: Call, image: Any) -> Scene:
     """After a step that has no matrix: boxes and points are moved at once."""
+    if call.name in TEARS:
+        scene = _without_lines(scene, call.name)
     fields = scene.fields
     masks = [fields["masks"]] if "masks" in fields else []
+    if masks and call.name in TEARS:
+        masks = [dense(masks[0], scene._extents())]
     for name, kind in (("boxes", "boxes."), ("rotated", "rotated."), ("keypoints", "points.")):
         if name in fields:
             fields[name] = call.beside(kind, scene, fields[name], *(masks if name == "boxes" else []))
@@ -182,6 +188,20 @@ def _bent(scene: Scene, call: Call, image: Any) -> Scene:
     elif masks:
         fields["masks"] = call.beside("points.", scene, _SPLIT(masks[0]))
     return scene._bent(image, fields)
+
+
+def _without_lines(scene: Scene, name: str) -> Scene:
+    """The same with run lengths for polygons, of which pieces would not be connected."""
+    fields = scene.fields
+    if "rotated" in fields:
+        raise ValueError(
+            f"{name}: expected no rotated boxes, as the pieces of one lie in no rectangle; boxes can be moved, and "
+            "scene.replace(rotated=None) leaves these out"
+        )
+    if scene._kept.masks != "polygons":
+        return scene
+    fields["masks"] = run_lengths(dense(fields["masks"], scene._extents()))
+    return Scene.__new__(Scene)._set(scene.image, fields, scene._kept._replace(masks="run_lengths"))
 
 
 def _on_masks(scene: Scene, masked: Callable[[Any, int], Any]) -> Any:

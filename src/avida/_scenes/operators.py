@@ -74,8 +74,10 @@ MOVES_PIXELS = (
     "augment.affine",
     "augment.elastic",
     "augment.grid_distortion",
+    "augment.jigsaw",
     "augment.optical_distortion",
     "augment.perspective",
+    "augment.thin_plate_spline",
     "crop",
     "crop_mirror_normalize",
     "experimental.remap",
@@ -99,13 +101,24 @@ MOVES_PIXELS = (
 BENDS = (
     "augment.elastic",
     "augment.grid_distortion",
+    "augment.jigsaw",
     "augment.optical_distortion",
+    "augment.thin_plate_spline",
     "experimental.remap",
     "sphere",
     "water",
 )
 """Those among them without a matrix: they move boxes and points themselves."""
-DRAWS = ("augment.elastic", "augment.grid_distortion", "augment.perspective", "jitter")
+TEARS = ("augment.jigsaw",)
+"""Those among these that tear lines: polygons become run lengths, and rotated boxes would be none."""
+DRAWS = (
+    "augment.elastic",
+    "augment.grid_distortion",
+    "augment.jigsaw",
+    "augment.perspective",
+    "augment.thin_plate_spline",
+    "jitter",
+)
 """Those that draw numbers: for image and masks the same."""
 SWAPS = ("flip",)
 """Those that take ``swap=``, and call ``avida._scenes.swap.swapping``."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from avida._running.operator import is_constant, is_own, is_pure
 from avida._scenes.parts import rebuilt
-from avida._scenes.random_arguments import Random
+from avida._scenes.random_arguments import Random, draw_arguments
 from avida._scenes.scene import Scene
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
@@ -29,8 +29,9 @@ from avida.augment._groups import (
     selected,
 )
 from avida.augment._orders import Order, maybe_order, one_of_order, shuffled_order, some_of_order
+from avida.augment._policy.record import lines_of, recording
 from avida.random._ops import uniform
-from avida.random._rng import RNG, drawing_from
+from avida.random._rng import RNG, GroupRNG, drawing_from
 
 Images = TypeVar("Images", Batch, Tensor, Scene)
 Function = Callable[..., Any]
@@ -174,9 +175,14 @@ class _Child(NamedTuple):
         parts = [_key(self.first), _key(self.arguments)]
         return None if None in parts else (self.function, *parts, tuple(self.batches))
 
-    def __call__(self, x: Any, members: list[int] | None) -> Any:
-        batches = {n: b if members is None else b._select(members) for n, b in self.batches.items()}
-        return self.function(*self.first, x, **self.arguments, **batches)
+    def selected(self, members: list[int]) -> _Child:
+        """The child for some of the samples."""
+        if not self.batches:
+            return self
+        return self._replace(batches={n: batch._select(members) for n, batch in self.batches.items()})
+
+    def __call__(self, x: Any) -> Any:
+        return self.function(*self.first, x, **self.arguments, **self.batches)
 
 
 def _child(name: str, function: Function, arguments: dict[str, Any]) -> _Child:
@@ -227,14 +233,24 @@ def _run(
     numbers = draw(name, uniform, like, rng, keyed_by, range=[0.0, 1.0], shape=[order.draws + 1], dtype="float64")
     per_sample = [batch for child in children for batch in child.batches.values()]
 
+    record = recording()
+    if record is not None and not all(map(_is_recordable, children)):
+        record = None
+
     def run(parts: list[Any], rows: np.ndarray, batches: list[Any]) -> list[Any]:
-        return _apply(name, x, parts, [_refilled(child, batches) for child in children], rows, order)
+        notes: list[list[Any]] | None = None if record is None else [[] for _ in rows]
+        made = _apply(name, x, parts, [_refilled(child, batches) for child in children], rows, order, notes)
+        return made if notes is None else [*made, lines_of(notes)]
 
     own = all(is_own(child.function) for child in children)
     pure = own or all(is_pure(child.function) for child in children)
     keys = [child.key for child in children]
-    key = None if None in keys else (order.key, tuple(keys))
-    return in_background(name, x, run, numbers, per_sample, key=key, pure=pure, anywhere=own)[0]
+    key = None if None in keys else (order.key, tuple(keys), record is not None)
+    more = int(record is not None)
+    made, lines = in_background(name, x, run, numbers, per_sample, key=key, pure=pure, more=more, anywhere=own)
+    if record is not None:
+        record.add(lines[0])
+    return made
 
 
 def _check_sizes(name: str, children: list[_Child], size: int) -> None:
@@ -250,16 +266,58 @@ def _refilled(child: _Child, batches: list[Any]) -> _Child:
     return child._replace(batches={name: batches.pop(0) for name in child.batches}) if child.batches else child
 
 
-def _apply(name: str, x: Any, parts: list[Any], children: list[_Child], rows: np.ndarray, order: Order) -> list[Any]:
+def _is_recordable(child: _Child) -> bool:
+    """Whether a policy can repeat what a function does."""
+    from avida.augment._automatic.plans import PLANS
+    from avida.augment._policy.names import check_arguments, names
+    from avida.augment._policy.written import to_written
+
+    named = names().get(child.function)
+    if named is None or child.first or named.removeprefix("augment.") in PLANS:
+        return False
+    try:
+        check_arguments(child.function, {**child.arguments, **child.batches})
+        for value in child.arguments.values():
+            to_written(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _noted(child: _Child, group: Any, rng: GroupRNG, notes: list[list[Any]]) -> _Child:
+    """The child with numbers in place of random arguments, which are noted for each sample."""
+    from avida.augment._policy.names import names, whole_numbers
+    from avida.augment._policy.steps import Operator
+
+    function = child.function
+    given = {**child.arguments, **child.batches}
+    drawn = draw_arguments(names()[function], batch_in(group), given, whole_numbers(function))
+    Operator(names()[function], function, {}, position=rng._position).note(drawn, rng.seeds, notes)
+    return child._replace(arguments=drawn, batches={})
+
+
+def _apply(
+    name: str,
+    x: Any,
+    parts: list[Any],
+    children: list[_Child],
+    rows: np.ndarray,
+    order: Order,
+    notes: list[list[Any]] | None,
+) -> list[Any]:
     """Runs each sample through the functions that it has chosen: those that chose the same in a turn are a batch."""
     drawn = seeds_from(rows[:, -1])
     for turn in order.functions(rows[:, :-1]).T:
         groups = []
         for child, members in groups_of(turn):
             whole = len(members) == len(rows)
-            group = parts if whole else selected(parts, members)
-            with drawing_from(group_rng(drawn, turn, members)):
-                result = children[child](rebuilt(x, group), None if whole else members)
-            groups.append((members, checked_parts(name, x, children[child].function, result, len(members))))
+            group = rebuilt(x, parts if whole else selected(parts, members))
+            chosen = children[child] if whole else children[child].selected(members)
+            rng = group_rng(drawn, turn, members)
+            with drawing_from(rng):
+                if notes is not None:
+                    chosen = _noted(chosen, group, rng, [notes[i] for i in members])
+                result = chosen(group)
+            groups.append((members, checked_parts(name, x, chosen.function, result, len(members))))
         parts = merged(parts, groups)
     return parts

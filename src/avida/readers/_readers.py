@@ -219,7 +219,9 @@ class COCO(COCOHooks):
     * with ``pixelwise_masks``: an image (int32, H x W x 1) of the labels, 0 where there is no object. Where objects
       overlap, the larger label is seen;
     * with ``image_ids``: the image's id (int32, one element);
-    * with ``instance_masks``: a mask for each object (uint8, N x H x W), of 0 and 1;
+    * with ``instance_masks``: a mask for each object (uint8, N x H x W), of 0 and 1. In Scenes these are polygons, or
+      run lengths of all objects if any object of the file has them, as crowds do: ``include_iscrowd=False`` leaves
+      those out;
     * with ``keypoints``: points of each object (float32, N x K x 3): x, y in pixels, and visibility. K is that of the
       object with most of them, the others have zeros;
     * with ``iscrowd``: whether each object is a crowd (int32, N).

@@ -14,7 +14,7 @@ from avida._values.batch import Batch, as_batch
 from avida._values.typing import FixedInterpType, KeyedBy
 from avida.augment._checks import integer, interpolation, number, shown
 from avida.augment._draw import draw
-from avida.augment._mixing.pieces import Piece, painted
+from avida.augment._mixing.pieces import Piece, channels_as, channels_last, layout_of_mosaic, painted
 from avida.augment._mixing.scene_mosaic import mosaic_of_scenes
 from avida.random._ops import uniform
 from avida.random._rng import RNG
@@ -117,7 +117,7 @@ def mosaic(
     the borders of their image's part, and go if less than ``min_visible`` of them is left, as with `Scene.clean`.
 
     Args:
-        images: Images (HWC), which may differ in size, or a Scene of such.
+        images: Images (HWC or CHW), which may differ in size, or a Scene of such.
         boxes: For each image rows of four numbers: x, y, width, height in pixels, unless ``ltrb`` and ``ratio`` say
             otherwise. The same holds for the result.
         labels: For each image as many labels as it has boxes; they may be left out.
@@ -169,10 +169,10 @@ def mosaic(
     def run(values: list[Any]) -> list[Any]:
         samples, drawn = values[:2]
         annotations = values[2:]
-        if (samples.layout or "HWC") != "HWC" or samples.ndim != 3:
-            raise ValueError(f"mosaic: expected images (HWC), got {samples.layout or f'{samples.ndim} axes'}")
+        layout = layout_of_mosaic(samples)
         if samples.batch_size == 0:
             return [_ops.resize(samples, size=size.tolist()), *annotations]
+        samples = channels_last(samples, layout)
         centre = np.stack([np.asarray(row) for row in _core.read_only(drawn.cpu())]) * (high - low) + low
         pieces = [
             Piece(samples, corner, [(i + corner) % n for i in range(n)], np.round(centre * size), size, longer)
@@ -182,7 +182,7 @@ def mosaic(
             _ops.resize(samples._select(piece.sources), **piece.window, interp_type=interp_type, antialias=True)
             for piece in pieces
         ]
-        made = painted(parts, pieces, size, fill_value)
+        made = channels_as(layout, painted(parts, pieces, size, fill_value))
         if not annotations:
             return [made]
         return [made, *_moved(pieces, size, annotations, ltrb, ratio, min_visible)]

@@ -49,6 +49,24 @@ class Piece:
         }
 
 
+def layout_of_mosaic(images: Batch) -> str:
+    """The layout of images, if mosaics can be made of them."""
+    layout = images.layout or "HWC"
+    if layout not in ("HWC", "CHW") or images.ndim != 3:
+        raise ValueError(f"mosaic: expected images (HWC or CHW), got {images.layout or f'{images.ndim} axes'}")
+    return layout
+
+
+def channels_last(images: Batch, layout: str) -> Batch:
+    """Images of a layout as HWC."""
+    return images if layout == "HWC" else _ops.transpose(images, perm=[1, 2, 0], output_layout="HWC")
+
+
+def channels_as(layout: str, images: Batch) -> Batch:
+    """Images HWC in a layout."""
+    return images if layout == "HWC" else _ops.transpose(images, perm=[2, 0, 1], output_layout="CHW")
+
+
 def painted(parts: list[Batch], pieces: list[Piece], size: np.ndarray, fill_value: float) -> Batch:
     """Canvases with the parts of images in their places."""
     layers, places, shapes = [], [], []

@@ -14,7 +14,7 @@ from avida._values.batch import Batch, as_batch
 from avida._values.typing import KeyedBy
 from avida.augment._draw import draw
 from avida.augment._mixing.objects import joined, of_batch, others, picked, rows_of, run_on, selected
-from avida.augment._mixing.pieces import Piece, painted
+from avida.augment._mixing.pieces import Piece, channels_as, channels_last, layout_of_mosaic, painted
 from avida.random._ops import uniform
 from avida.random._rng import RNG
 
@@ -38,8 +38,9 @@ def mosaic_of_scenes(
 
     def function(samples: Scene, numbers: np.ndarray) -> tuple[Any, Mapping[str, Any]]:
         images: Any = samples.image
-        if (images.layout or "HWC") != "HWC" or images.ndim != 3:
-            raise ValueError(f"mosaic: expected images (HWC), got {images.layout or f'{images.ndim} axes'}")
+        layout = layout_of_mosaic(images)
+        images = channels_last(images, layout)
+        samples = samples._showing(images)
         n = images.batch_size
         centre = np.round((numbers[:, :2] * (centres[1] - centres[0]) + centres[0]) * size)
         sources = [list(range(n)), *map(list, zip(*others(numbers[:, 2:], n, 3), strict=True))]
@@ -51,7 +52,7 @@ def mosaic_of_scenes(
         fields = _objects(parts, pieces, size, min_visible)
         if "mask" in samples._fields:
             fields["mask"] = _label_map(samples, [part.mask for part in parts], pieces, size)
-        return painted([part.image for part in parts], pieces, size, fill_value), fields
+        return channels_as(layout, painted([part.image for part in parts], pieces, size, fill_value)), fields
 
     constants = (*size.tolist(), longer, *centres, min_visible, fill_value, interp_type)
     return run_on("mosaic", scene, scene._kept, function, drawn, constants, bends=True)

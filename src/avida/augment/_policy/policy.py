@@ -11,7 +11,7 @@ import numpy as np
 
 from avida._scenes.parts import parts_of, rebuilt
 from avida._scenes.scene import Scene
-from avida._values.batch import Batch, as_batch
+from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import KeyedBy
 from avida.augment._automatic.plans import PLANS
@@ -19,7 +19,7 @@ from avida.augment._draw import draw
 from avida.augment._groups import batch_in, check_value, in_background, seeds_from
 from avida.augment._orders import maybe_order, one_of_order, shuffled_order, some_of_order
 from avida.augment._policy.names import check_arguments, draws_itself, function_named, names
-from avida.augment._policy.record import recording
+from avida.augment._policy.record import lines_of, recording
 from avida.augment._policy.steps import Automatic, Combined, InTurn, Operator, naming
 from avida.augment._policy.written import from_written, parsed, to_written
 from avida.random._ops import uniform
@@ -143,7 +143,7 @@ class Policy:
             seeds = seeds_from(rows[:, 0])
             notes: list[list[Any]] | None = None if record is None else [[] for _ in seeds]
             made = self._run(x, parts, seeds, notes)
-            return made if notes is None else [*made, _lines(notes)]
+            return made if notes is None else [*made, lines_of(notes)]
 
         key, more = (self._text, record is not None), int(record is not None)
         made, lines = in_background("Policy", x, run, numbers, key=key, pure=True, more=more, anywhere=True)
@@ -229,7 +229,7 @@ class _Builder:
         function = function_named(name)
         seed = _seed(arguments.pop("seed", None), function)
         check_arguments(function, arguments)
-        return Operator(name, function, arguments, seed)
+        return Operator(name, function, arguments, *seed)
 
 
 def _name(given: Any) -> Any:
@@ -250,19 +250,16 @@ def _argument(name: str, value: Any) -> Any:
         raise
 
 
-def _seed(given: Any, function: Callable[..., Any]) -> int | None:
+def _seed(given: Any, function: Callable[..., Any]) -> tuple[int | None, int]:
+    """A seed, and where the function begins to draw."""
     if given is None:
-        return None
+        return None, 0
     if not draws_itself(function):
         raise ValueError("this operator draws nothing: expected no seed")
-    if not isinstance(given, str) or not re.fullmatch("[0-9a-f]{1,16}", given):
+    if not isinstance(given, str) or not re.fullmatch(r"[0-9a-f]{1,16}(\+[0-9]{1,9})?", given):
         raise ValueError(f"expected a seed of up to 16 hexadecimal digits, got {str(given)[:40]!r}")
-    return int(given, 16)
-
-
-def _lines(notes: list[list[Any]]) -> Batch:
-    lines = [np.frombuffer(json.dumps(note).encode(), np.uint8) for note in notes]
-    return as_batch(lines) if lines else as_batch(np.zeros((0, 1), np.uint8))
+    digits, _, position = given.partition("+")
+    return int(digits, 16), int(position or 0)
 
 
 class _naming_policy:  # noqa: N801

@@ -1,25 +1,30 @@
-"""Records of what policies drew and did: a line of JSON for each sample."""
+"""Records of what policies and choices drew and did: a line of JSON for each sample."""
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Sequence
 from typing import Any, overload
 
 import numpy as np
 
-from avida._values.batch import Batch
+from avida._values.batch import Batch, as_batch
 from avida._values.tensor import Tensor
 
 _thread = threading.local()
 
 
 class record(Sequence[list[str]]):  # noqa: N801
-    """Keeps what policies draw and do in a ``with`` block of this thread.
+    """Keeps what policies and choices draw and do in a ``with`` block of this thread.
 
-    For each call of a policy it has a list with a line of JSON for each sample: the steps that the sample went through,
-    with numbers in place of random arguments and of choices, and the seeds of operators that draw themselves. A line is
-    a policy: ``Policy.from_json(line)`` makes the same of the same sample. What is computed does not depend on records.
+    For each call of a policy, and of ``maybe``, ``one_of``, ``some_of`` and ``shuffled``, it has a list with a line of
+    JSON for each sample: the steps that the sample went through, with numbers in place of random arguments and of
+    choices, and the seeds of operators that draw themselves. A line is a policy: ``Policy.from_json(line)`` makes the
+    same of the same sample. What is computed does not depend on records.
+
+    Not recorded are choices among functions that a policy cannot name, such as your own, and calls of single operators:
+    a policy of one step is.
 
     Example:
         >>> from avida.augment import Policy, record
@@ -61,6 +66,12 @@ class record(Sequence[list[str]]):  # noqa: N801
     @staticmethod
     def _lines(lines: Batch | Tensor) -> list[str]:
         return [np.asarray(line).tobytes().decode() for line in (lines if isinstance(lines, Batch) else [lines])]
+
+
+def lines_of(notes: list[list[Any]]) -> Batch:
+    """A line of JSON for the steps of each sample, as bytes."""
+    lines = [np.frombuffer(json.dumps(note).encode(), np.uint8) for note in notes]
+    return as_batch(lines) if lines else as_batch(np.zeros((0, 1), np.uint8))
 
 
 def recording() -> record | None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from avida import _core
 from avida._scenes.parts import parts_of, rebuilt
 from avida._scenes.random_arguments import draw_arguments
 from avida._values.batch import Batch
@@ -32,12 +33,14 @@ class Operator(NamedTuple):
     arguments: dict[str, Any]
     seed: int | None = None
     """Of what the function draws itself; by default it follows from the sample's."""
+    position: int = 0
+    """Where the function begins to draw, if something was drawn from the same seed before."""
 
     @property
     def entry(self) -> list[Any]:
         written = {name: to_written(value) for name, value in self.arguments.items()}
         if self.seed is not None:
-            written["seed"] = f"{self.seed:016x}"
+            written["seed"] = f"{self.seed:016x}" + (f"+{self.position}" if self.position else "")
         return [self.name, written] if written else [self.name]
 
     def run(self, x: Any, seeds: np.ndarray, notes: Notes, careful: bool) -> Any:
@@ -45,17 +48,20 @@ class Operator(NamedTuple):
             drawn = draw_arguments(self.name, batch_in(x), self.arguments, whole_numbers(self.function))
         own = mixed(seeds, _OWN) if self.seed is None else np.full(len(seeds), self.seed, np.uint64)
         if notes is not None:
-            self._note(drawn, own, notes)
-        with drawing_from(GroupRNG(own.tolist)):
+            self.note(drawn, own.tolist(), notes)
+        rng = GroupRNG(own.tolist)
+        rng.advance(self.position)
+        with drawing_from(rng):
             made = self.function(x, **drawn)
         return made.evaluate() if careful else made
 
-    def _note(self, drawn: dict[str, Any], own: np.ndarray, notes: Sequence[list[Any]]) -> None:
-        rows = {name: list(value.cpu()) if isinstance(value, Batch) else None for name, value in drawn.items()}
+    def note(self, drawn: dict[str, Any], own: list[int], notes: Sequence[list[Any]]) -> None:
+        """Adds what the step does to each sample, with the arguments and the seeds that it has drawn."""
+        rows = {n: list(_core.read_only(v.cpu())) if isinstance(v, Batch) else None for n, v in drawn.items()}
         for i, note in enumerate(notes):
             fixed = {n: drawn[n] if mine is None else np.asarray(mine[i]).tolist() for n, mine in rows.items()}
-            seed = int(own[i]) if draws_itself(self.function) else None
-            note.append(Operator(self.name, self.function, fixed, seed).entry)
+            seed = own[i] if draws_itself(self.function) else None
+            note.append(self._replace(arguments=fixed, seed=seed).entry)
 
 
 class Automatic(NamedTuple):
