@@ -18,16 +18,10 @@ from ray.exceptions import RayTaskError
 import avida as ndd
 from avida._values.picture import png
 from avida.ray._read import ReaderSource
-from tests.clusters.local_ray import local_ray
 from tests.readers.resumable import FORMATS
 
+pytestmark = pytest.mark.usefixtures("nodes")
 SAMPLES = 24
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _ray():
-    with local_ray(num_gpus=1):
-        yield
 
 
 @pytest.fixture(scope="module")
