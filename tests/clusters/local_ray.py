@@ -7,17 +7,14 @@ import signal
 import sys
 from unittest import mock
 
-SETTINGS = {
-    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # asks for 127.0.0.1, as on those
-    "RAY_TRAIN_V2_ENABLED": "1",
-    "RAY_worker_niceness": "0",  # else other load slows its workers down until they time out
-    "RAY_raylet_start_wait_time_s": "600",
-    "RAY_worker_register_timeout_seconds": "600",
-    # A worker that has ended and a node that is gone are seen soon; a node that is slow to answer still has 10 s.
-    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.2",
-    "RAY_health_check_period_ms": "300",
-}
-os.environ |= SETTINGS
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # asks for 127.0.0.1, as on those
+os.environ["RAY_TRAIN_V2_ENABLED"] = "1"
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112  # else other load slows its workers down until they time out
+os.environ["RAY_raylet_start_wait_time_s"] = "600"  # noqa: SIM112
+os.environ["RAY_worker_register_timeout_seconds"] = "600"  # noqa: SIM112
+# A worker that has ended and a node that is gone are seen soon; a node that is slow to answer still has 10 seconds.
+os.environ["RAY_TRAIN_HEALTH_CHECK_INTERVAL_S"] = "0.2"
+os.environ["RAY_health_check_period_ms"] = "300"  # noqa: SIM112
 
 import ray
 import ray.data
@@ -28,7 +25,7 @@ STORE = 100 * 2**20  # bytes of the object store of a node
 
 @contextlib.contextmanager
 def local_ray():
-    """A node of two CPUs, a GPU of which Ray only knows the number, and a seat, of which elastic training has one a node."""
+    """A node of two CPUs, a GPU that is not there, and a seat: what a worker of elastic training takes."""
     on_interrupt = signal.getsignal(signal.SIGINT)
     with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)):  # its workers import the tests
         nodes = Cluster(
