@@ -96,4 +96,5 @@ def test_ray_train(part, tmp_path, monkeypatch):
     check(tmp_path, runs, epochs)
 
 
-test_ray_train.__test__ = bool(KILLS)  # by `make kills`; every day the elastic run is the one with a killed worker
+# By `make kills`; every day the elastic run is the one with a killed worker.
+test_ray_train.__test__ = bool(KILLS)  # pyright: ignore[reportFunctionMemberAccess]
