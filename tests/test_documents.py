@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import json
+import os
 import pathlib
 import pkgutil
 import re
@@ -228,7 +229,8 @@ def test_code_runs(document, folders, tmp_path):
         if name_of(document) == "docs/recipes/ddp.md":
             blocks += ["import os", "os._exit(0)"]  # the page says why PyTorch may abort at the end of the interpreter
         script.write_text("\n".join(blocks))
-        subprocess.run([sys.executable, *PROGRAMS[name_of(document)], script], check=True, timeout=600)
+        alone = os.environ | {"RAY_ADDRESS": "local"}  # not in the Ray of a test that runs at the same time
+        subprocess.run([sys.executable, *PROGRAMS[name_of(document)], script], check=True, timeout=600, env=alone)
         return
     scope = names()
     for code in blocks:

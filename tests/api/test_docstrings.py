@@ -25,6 +25,8 @@ def public_objects() -> dict[str, object]:
     """Public modules, and what they define by hand: functions, classes, methods, properties."""
     found: dict[str, object] = {"avida": avida}
     for info in pkgutil.walk_packages(avida.__path__, "avida."):
+        if info.name.startswith("avida.torchvision."):
+            continue  # torchvision's names, which its documentation describes
         if info.name != "avida.as_dali" and not any(part.startswith("_") for part in info.name.split(".")):
             found[info.name] = __import__(info.name, fromlist=["_"])
     members = {}

@@ -29,7 +29,9 @@ def public_names() -> list[str]:
     found = []
     for module in pkgutil.walk_packages(avida.__path__, "avida."):
         parts = module.name.split(".")
-        if any(part.startswith("_") for part in parts) or "pytorch" in parts or parts[-1] == "as_dali":
+        if any(part.startswith("_") for part in parts) or parts[-1] == "as_dali":
+            continue
+        if {"pytorch", "torchcodec", "torchvision"} & set(parts):  # which need PyTorch
             continue
         found.append(module.name)
         namespace = importlib.import_module(module.name)

@@ -281,10 +281,10 @@ class TestProperties:
         frames[-1] = 200
         array = {"FHWC": frames, "FCHW": frames.transpose(0, 3, 1, 2), "FHW": frames[..., 0]}[layout]
         sheet = pixels(ndd.tensor(array, layout=layout))
-        assert sheet.shape == (2 * 42 + 2, 4 * 48 - 4, 3)
-        assert (sheet[10:30, 2:42] == 50).all()
-        assert (sheet[10:30, 50:90] == 0).all()
-        assert (sheet[52:72, 146:186] == 200).all()
+        assert sheet.shape == (2 * 32 + 2, 4 * 42 + 2, 3)
+        assert (sheet[2:32, 2:42] == 50).all()
+        assert (sheet[2:32, 44:84] == 0).all()
+        assert (sheet[34:64, 128:168] == 200).all()
         assert "<img" in ndd.tensor(array, layout=layout)._repr_html_()
         assert ndd.batch([array, array[:3]], layout=layout)._repr_html_().count("<img") == 2
 

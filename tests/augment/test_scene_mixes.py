@@ -52,7 +52,7 @@ def scene(seed=0, ragged=False, layout="HWC", fields=("boxes", "masks", "keypoin
     pixels = [np.repeat(image[..., None], 3, -1) for image in shown]
     pixels = [image.transpose(2, 0, 1) for image in pixels] if layout == "CHW" else pixels
     return avida.Scene(
-        avida.as_batch(pixels, layout=layout), labels=labels, names=labels, **{name: given[name] for name in fields}
+        avida.as_batch(pixels, layout=layout), labels=labels, copies=labels, **{name: given[name] for name in fields}
     )
 
 
@@ -81,7 +81,7 @@ def test_annotations_are_those_of_what_is_seen(mix, seed):
         if mix is MIXES[3]:  # colours are interpolated there
             colours = fields["mask"]
         assert len({len(rows) for name, rows in fields.items() if name != "mask"}) == 1
-        np.testing.assert_array_equal(fields["labels"], fields["names"])
+        np.testing.assert_array_equal(fields["labels"], fields["copies"])
         np.testing.assert_array_equal(fields["mask"], colours)
         assert set(np.unique(colours)) <= {0, *fields["labels"].tolist()}
         for k, label in enumerate(fields["labels"]):

@@ -290,7 +290,7 @@ def test_wrong_arguments():
     with pytest.raises(RuntimeError, match="interp_type"):
         ndd.warp_affine(x, matrix=SHEARED, interp_type=2)
     with pytest.raises(ValueError, match="layout"):
-        ndd.warp_affine(ndd.tensor(x, layout="CHW"), matrix=SHEARED)
+        ndd.warp_affine(ndd.tensor(x, layout="HCW"), matrix=SHEARED)
     with pytest.raises(RuntimeError, match="border_mode"):
         ndd.experimental.warp_perspective(x, matrix=np.eye(3), border_mode="mirror")
     with pytest.raises(RuntimeError, match="one shape"):

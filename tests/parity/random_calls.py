@@ -27,7 +27,7 @@ TEXTS = {
     "size_rounding": ["round", "truncate", "ceil", "floor", "nonsense"],
     "threshold_type": ["iou", "overlap", "nonsense"],
 }
-OURS = ("frames", "on_error", "page", "reduce_to", "swap")
+OURS = ("frames", "inside_only", "on_error", "page", "reduce_to", "swap")
 # Results of these are drawn: their forms are compared.
 DRAWN = {name for name, op in OPS.items() if op["random"]}
 

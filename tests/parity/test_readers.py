@@ -253,6 +253,7 @@ ADDED = {
     "confine",
     "decode",
     "index_path",
+    "inside_only",
     "instance_masks",
     "iscrowd",
     "keypoints",
@@ -267,7 +268,7 @@ ADDED = {
 }
 # Index files, and lengths where times are given, can be done without here.
 OPTIONAL = {"index_path", "sequence_length"}
-OURS = {"HuggingFace", "MDS", "Mix", "Parquet"}  # readers that are not there
+OURS = {"Annotated", "HuggingFace", "MDS", "Mix", "Parquet"}  # readers that are not there
 READERS = [
     name
     for name, value in vars(avida.readers).items()

@@ -28,17 +28,27 @@ DTYPES = [
 ]
 # Arguments of avida's own.
 ADDED = {
+    "adjust_orientation",
     "color_matrix",
+    "dtype",
+    "end",
+    "fps",
     "frames",
+    "inside_only",
     "keyed_by",
     "like",
+    "num_frames",
     "on_error",
     "page",
     "pin_memory",
     "reduce_to",
+    "save_times",
     "size_rounding",
+    "start",
+    "stream",
     "swap",
     "times",
+    "tone_map",
 }
 # Operators leave __cuda_array_interface__ to tensors on a GPU.
 ABSENT = {"Tensor": {"__cuda_array_interface__"}, "pytorch.nodes.Tensor": {"__cuda_array_interface__"}}

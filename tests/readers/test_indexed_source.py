@@ -262,12 +262,13 @@ def wait_for(condition):
 
 
 def test_dropping_an_epoch_ends_its_thread():
+    before = threads()
     epoch = avida.ExternalSource(Squares()).next_epoch(2)
     next(epoch)
-    assert threads() > 0
+    assert threads() > before
     del epoch
     gc.collect()
-    wait_for(lambda: threads() == 0)
+    wait_for(lambda: threads() <= before)
 
 
 class OneBuffer:

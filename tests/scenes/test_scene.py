@@ -17,12 +17,12 @@ def images():
 
 
 def test_members_are_what_was_given():
-    made = scene(names=["a"] and [[i] * count for i, count in enumerate(COUNTS)], image_id=[7, 8, 9, 10, 11])
+    made = scene(owners=["a"] and [[i] * count for i, count in enumerate(COUNTS)], image_id=[7, 8, 9, 10, 11])
     assert [len(each) for each in arrays(made.boxes)] == COUNTS
     assert made.boxes.dtype == avida.float32
     assert made.masks.dtype == avida.uint8
     assert [each.item() for each in arrays(made.image_id)] == [7, 8, 9, 10, 11]
-    assert list(made.fields) == ["mask", "boxes", "rotated", "masks", "keypoints", "labels", "names", "image_id"]
+    assert list(made.fields) == ["mask", "boxes", "rotated", "masks", "keypoints", "labels", "owners", "image_id"]
     assert repr(made).startswith("Scene(5 samples: image, mask, boxes")
     assert avida.Scene(made.image).boxes is None
     with pytest.raises(AttributeError, match="this Scene has no 'bboxes'; it has image, mask, boxes"):

@@ -28,6 +28,7 @@ FOLDERS = {
     "bbox": "Boxes",
     "color": "Colour",
     "decode": "Decoders",
+    "effects": "Light, weather and looks",
     "filter": "Filters and neighbourhoods",
     "generic": "Arrays",
     "geometry": "Geometry",

@@ -127,7 +127,7 @@ AVIDA_OP_IN(augment, posterize, PosterizeArgs) {
 
 AVIDA_OP_IN(augment, random_tone_curve, ToneCurveArgs) {
   using Args = ToneCurveArgs;
-  op.doc("Bends tones along a random curve from black to white, which makes shadows and lights brighter or darker.")
+  op.doc("Bends tones along a random curve from black to white. Shadows and lights become brighter or darker.")
       .arg("high", &Args::high,
            "How high the curve is drawn at three quarters, from 0 to 1, instead of a random number: the second of the "
            "points between the ends of a cubic Bezier curve.")

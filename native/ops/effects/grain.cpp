@@ -164,7 +164,9 @@ class IsoPlan {
 }  // namespace
 
 AVIDA_OP_IN(augment, iso_noise, IsoArgs) {
-  op.doc("Makes the noise of cameras in the dark: normally distributed, of the lightness and the hue of each pixel.")
+  op.doc(
+        "Makes the noise of cameras in the dark. It is normally distributed, of the lightness and the hue of each "
+        "pixel.")
       .input("input", "Images or videos in RGB, of uint8, uint16 or floats.", {"HWC", "CHW", "FHWC", "FCHW"})
       .arg("color_shift", &IsoArgs::color_shift, "The standard deviation of the hue, in circles.")
       .arg("intensity", &IsoArgs::intensity,

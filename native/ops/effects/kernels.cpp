@@ -97,7 +97,7 @@ void filters(Op<Args>& op) {
 
 AVIDA_OP_IN(augment, advanced_blur, AdvancedArgs) {
   using Args = AdvancedArgs;
-  op.doc("Blurs images by a Gaussian that may be longer in one direction, flatter, and noisy.")
+  op.doc("Blurs images by a Gaussian, which may be long in one direction, flat and noisy.")
       .arg("angle", &Args::angle, "By how many degrees the axes of the Gaussian are turned clockwise.")
       .arg("beta", &Args::beta, "The exponent: 1 is a Gaussian, above 1 it becomes a box, below 1 a peak.")
       .arg("noise", &Args::noise, "Each weight is multiplied by a random number from 1 - noise to 1 + noise.")

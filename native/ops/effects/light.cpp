@@ -258,7 +258,7 @@ class RainParameters {
 AVIDA_OP_IN(augment, illumination, IlluminationArgs) {
   using Args = IlluminationArgs;
   shades<IlluminationParameters>(op)
-      .doc("Makes light uneven: from one side to the other, from a corner, or around a place.")
+      .doc("Makes light uneven, from one side to the other, from a corner or around a place.")
       .arg("angle", &Args::angle,
            "Where a linear gradient leads, in degrees: 0 is to the right, 90 down. By default any direction.")
       .arg("center", &Args::center, "x and y of the middle of a Gaussian, as shares of width and height.")
@@ -301,7 +301,7 @@ AVIDA_OP_IN(augment, shadow, ShadowArgs) {
 AVIDA_OP_IN(augment, sun_flare, FlareArgs) {
   using Args = FlareArgs;
   shades<FlareParameters>(op)
-      .doc("Makes the sun shine into the camera: a bright place, and its reflections on a line through the middle.")
+      .doc("Makes the sun shine into the camera. Its reflections lie on a line through the middle.")
       .arg("center", &Args::center,
            "x and y of the sun, as shares of width and height. By default any place in the upper half.")
       .arg("circles", &Args::circles, "How many reflections.")

@@ -341,7 +341,7 @@ Op<Args>& takes_colors(Op<Args>& op) {
 
 AVIDA_OP_IN(augment, dithering, DitherArgs) {
   takes_colors(op)
-      .doc("Leaves few colours, and mixes those between of dots of them: ordered dithering, by the matrix of Bayer.")
+      .doc("Leaves few colours, and mixes the others of dots. It is ordered dithering, by the matrix of Bayer.")
       .arg("bits", &DitherArgs::bits, "The bits of each channel that are left, from 1 to 8.")
       .example("avida.augment.dithering(image, bits=1)")
       .each_sample<DitherPlan>()
@@ -350,7 +350,7 @@ AVIDA_OP_IN(augment, dithering, DitherArgs) {
 
 AVIDA_OP_IN(augment, downscale, DownscaleArgs) {
   takes_images(op)
-      .doc("Makes images coarse: smaller, and as large as they were again, both by nearest neighbours.")
+      .doc("Makes images coarse. They are made smaller and as large again by nearest neighbours.")
       .arg("scale", &DownscaleArgs::scale, "The share of rows and columns that are left.")
       .example("avida.augment.downscale(image, scale=0.2)")
       .each_sample<PickPlan<DownscaleParameters, DownscaleArgs>>();
@@ -358,7 +358,7 @@ AVIDA_OP_IN(augment, downscale, DownscaleArgs) {
 
 AVIDA_OP_IN(augment, jigsaw, JigsawArgs) {
   takes_images(op)
-      .doc("Cuts images into pieces of a grid, which change places with others of the same size.")
+      .doc("Cuts images into pieces of a grid, which change places. Only pieces of one size do.")
       .arg("columns", &JigsawArgs::columns, "How many columns of pieces.")
       .arg("order", &JigsawArgs::order,
            "For each piece, row by row, the one that takes its place, instead of random ones.")
@@ -380,7 +380,7 @@ AVIDA_OP_IN(augment, scatter, ScatterArgs) {
 
 AVIDA_OP_IN(augment, zoom_blur, ZoomArgs) {
   takes_colors(op)
-      .doc("Blurs images as if the lens zoomed during the exposure: the mean of images that are zoomed more and more.")
+      .doc("Blurs images as if the lens zoomed. It is the mean of images that are zoomed more and more.")
       .arg("steps", &ZoomArgs::steps, "How many images there are beside the given one.")
       .arg("zoom", &ZoomArgs::zoom, "The factor of the last one, at least 1; those between are evenly spaced.")
       .example("avida.augment.zoom_blur(image, zoom=1.3)")

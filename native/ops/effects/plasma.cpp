@@ -169,7 +169,7 @@ AVIDA_OP_IN(augment, fog, FogArgs) {
 
 AVIDA_OP_IN(augment, plasma_brightness, BrightnessArgs) {
   clouds(op)
-      .doc("Makes images brighter or darker in clouds: fractal noise from 0 to 1, times a number, is added.")
+      .doc("Makes images brighter or darker in clouds. Fractal noise from 0 to 1, times a number, is added.")
       .arg("brightness", &BrightnessArgs::brightness, "What is added at most, in units of white.")
       .example("avida.augment.plasma_brightness(image, brightness=0.6)");
 }
@@ -183,7 +183,7 @@ AVIDA_OP_IN(augment, plasma_contrast, ContrastArgs) {
 
 AVIDA_OP_IN(augment, plasma_shadow, PlasmaShadowArgs) {
   clouds(op)
-      .doc("Throws shadows of clouds: fractal noise from 0 to 1, times a number, is the share of light they take.")
+      .doc("Throws shadows of clouds. Fractal noise from 0 to 1, times a number, is the share of light they take.")
       .arg("intensity", &PlasmaShadowArgs::intensity, "The share of the darkest place, from 0 to 1.")
       .example("avida.augment.plasma_shadow(image, intensity=0.9)");
 }
@@ -191,7 +191,7 @@ AVIDA_OP_IN(augment, plasma_shadow, PlasmaShadowArgs) {
 AVIDA_OP_IN(augment, spatter, SpatterArgs) {
   using Args = SpatterArgs;
   clouds(op)
-      .doc("Spatters a lens with mud or rain: drops of a colour that hide what is behind them.")
+      .doc("Spatters a lens with mud or rain. The drops hide what is behind them.")
       .arg("color", &Args::color,
            "The colour of drops, from 0 to 1: one number, or one for each channel. Default: mud. Images without three "
            "channels take the first of three numbers.")

@@ -248,8 +248,8 @@ Op<Args>& takes_two(Op<Args>& op, const char* reference) {
 AVIDA_OP_IN(augment, fda, FdaArgs) {
   takes_two(op, "Images of the same type and shapes, whose look the first ones get.")
       .doc(
-          "Takes the strength of low frequencies from other images, and leaves all phases: Fourier domain adaptation "
-          "(Yang and Soatto, 2020).")
+          "Takes the strength of low frequencies from other images. Phases stay: Fourier domain adaptation (Yang and "
+          "Soatto, 2020).")
       .arg("beta", &FdaArgs::beta, "How far from zero frequencies are low: a share of the smaller extent, below 0.5.")
       .infer([](Infer<FdaArgs>& call) {
         check_colors(call.in[0].dtype);

@@ -163,8 +163,9 @@ AVIDA_OP_IN(augment, thin_plate_spline, ThinPlateArgs) {
   using Args = ThinPlateArgs;
   warps<ThinPlateParameters>(op)
       .doc(
-          "Moves the points of a grid over images at random, and all between them as a thin plate bends. The moves are "
-          "those from the output to the input.")
+          "Bends images as a thin plate, by random moves of the points of a grid. The moves are those from the output "
+          "to "
+          "the input.")
       .arg("moves_x", &Args::moves_x, "How far each point moves, as a share of the width, row by row.")
       .arg("moves_y", &Args::moves_y, "The same as a share of the height.")
       .arg("points", &Args::points, "How many points the grid has along each axis.")

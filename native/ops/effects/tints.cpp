@@ -156,7 +156,7 @@ AVIDA_OP_IN(augment, pca_lighting, LightingArgs) {
 }
 
 AVIDA_OP_IN(augment, planckian_jitter, PlanckianArgs) {
-  op.doc("Lights images by a lamp of another temperature: the Planckian jitter (Zini et al., 2023).")
+  op.doc("Lights images by a lamp of another temperature. It is the Planckian jitter (Zini et al., 2023).")
       .arg("mode", &PlanckianArgs::mode,
            "\"blackbody\", from 3000 to 15000 kelvin, or \"daylight\", from 4000 (the CIE's illuminant D).")
       .arg("temperature", &PlanckianArgs::temperature, "In kelvin, instead of a random one.")
@@ -166,7 +166,7 @@ AVIDA_OP_IN(augment, planckian_jitter, PlanckianArgs) {
 }
 
 AVIDA_OP_IN(augment, snow, SnowArgs) {
-  op.doc("Lets snow lie on images: what is darker than a limit becomes lighter, in the space HLS.")
+  op.doc("Lets snow lie on images. What is darker than a limit becomes lighter, in the space HLS.")
       .arg("brightness", &SnowArgs::brightness, "The factor of the lightness.")
       .arg("snow_point", &SnowArgs::snow_point, "The limit is a third of white, and half of this number.")
       .example("avida.augment.snow(image, snow_point=0.3, brightness=2)");

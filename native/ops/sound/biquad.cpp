@@ -142,7 +142,7 @@ class BiquadPlan {
 
 AVIDA_OP_IN(augment, biquad, BiquadArgs) {
   using Args = BiquadArgs;
-  op.doc("Filters sound: low and high pass, equalizers and others of second order, from the Audio EQ Cookbook.")
+  op.doc("Filters sound by a biquad. Low and high pass, equalizers and others, from the Audio EQ Cookbook.")
       .input("signal", "The signals: float32, with the axes time, or time and channels.")
       .arg("frequency", &Args::frequency, "Where a pass ends, or the middle of a band or a peak, in hertz.")
       .arg("gain", &Args::gain, "The gain of a peak or a shelf in decibels.")

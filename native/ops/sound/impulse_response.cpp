@@ -68,7 +68,7 @@ class ResponsePlan {
 }  // namespace
 
 AVIDA_OP_IN(augment, impulse_response, ResponseArgs) {
-  op.doc("Makes signals sound as in a room, or through a microphone: convolves them with an impulse response.")
+  op.doc("Makes sound as in a room, or through a microphone. It is convolved with an impulse response.")
       .input("signal", "The signals: float32, with the axes time, or time and channels.")
       .input("response", "What an impulse sounds like there: one for each signal, with one channel or as many.")
       .arg("tail", &ResponseArgs::tail, "Whether what sounds on after the end is kept; if not, lengths stay.")

@@ -80,7 +80,7 @@ std::shared_ptr<Source> source_of_args(const AnnotatedArgs& args, const Opening&
 
 AVIDA_READER(Annotated, AnnotatedArgs) {
   reader
-      .doc(R"(Reads images with their annotations as Scenes: folders of YOLO, Pascal VOC and LabelMe.
+      .doc(R"(Reads folders of YOLO, Pascal VOC and LabelMe: images as Scenes.
 
 Items are ``avida.Scene``: decoded images with ``labels``, ``image_id`` (the number of the image, sorted by name) and
 

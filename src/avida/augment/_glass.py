@@ -22,7 +22,9 @@ def glass_blur(
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> Images:
-    """Blurs images as ground glass does: by a Gaussian before and after each pixel is taken from a place near it.
+    """Blurs images as ground glass does.
+
+    A Gaussian blurs them before and after each pixel is taken from a place near it.
 
     Args:
         images: Images or videos.

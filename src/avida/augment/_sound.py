@@ -32,7 +32,9 @@ def add_noise(signal: Signal, noise: Signal, snr: FloatArg) -> Signal:
 
 
 def speed(signal: Signal, factor: FloatArg) -> Signal:
-    """Plays sound faster or slower, which also makes it higher or lower: it is resampled.
+    """Plays sound faster or slower, which also makes it higher or lower.
+
+    It is resampled.
 
     Args:
         signal: The signals, with the axes time, or time and channels.
@@ -42,8 +44,7 @@ def speed(signal: Signal, factor: FloatArg) -> Signal:
         >>> avida.augment.speed(np.ones(1000, np.float32), 1.25).shape
         (800,)
     """
-    drawn = _drawn(factor, signal)
-    return audio_resample(signal, scale=1 / (drawn if isinstance(drawn, int | float) else as_batch(drawn)))
+    return audio_resample(signal, in_rate=_drawn(factor, signal), out_rate=1)
 
 
 def _drawn(number: Any, signal: Any) -> Any:

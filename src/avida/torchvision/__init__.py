@@ -1,4 +1,4 @@
-"""torchvision's transforms of images, boxes, masks and points, made by avida's operators.
+"""torchvision's transforms of images, boxes, masks and points by avida's operators.
 
 A program changes its imports: `avida.torchvision` where it said `torchvision`. What is not here comes from torchvision.
 

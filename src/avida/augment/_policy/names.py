@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib
 import inspect
@@ -54,6 +53,8 @@ def function_named(name: str) -> Callable[..., Any]:
     if name in _MIX_SAMPLES:
         raise ValueError("steps do not mix samples: call this function before or after the policy")
     if name not in known:
+        import difflib  # only where something went wrong
+
         close = difflib.get_close_matches(name, known, n=1)
         raise ValueError(f"there is no operator of this name{f'; did you mean {close[0]}?' if close else ''}")
     return known[name]
@@ -84,6 +85,8 @@ def check_arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> N
     known = arguments_of(function)
     for name, value in given.items():
         if name not in known:
+            import difflib  # only where something went wrong
+
             close = difflib.get_close_matches(name, known, n=1)
             raise ValueError(f"there is no argument {name!r}{f'; did you mean {close[0]}?' if close else ''}")
         if isinstance(value, Random) and _OF_BATCHES.match(known[name]):
