@@ -103,7 +103,7 @@ interrupts: build $(VENV)/test.stamp  ## Fire signals at random microseconds int
 
 kills: build $(VENV)/test.stamp  ## Kill readers, and workers of Ray Train and torchrun, at random moments and resume them, KILLS=200 times (workers: half as often)
 	@AVIDA_KILLS=$(or $(KILLS),200) $(PY) -m pytest -q tests/readers/test_resume.py tests/storage/test_cache.py -k "random_kills or killed_processes"
-	@AVIDA_KILLS=$$(( $(or $(KILLS),200) / 2 )) $(PY) -m pytest -q tests/clusters/test_kills.py
+	@AVIDA_KILLS=$$(( $(or $(KILLS),200) / 2 )) $(PY) -m pytest -q tests/clusters/test_kills.py tests/clusters/test_lightning_on_ray.py
 
 clean:  ## Remove what was built; .venv stays
 	rm -rf build dist src/avida/_core.*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis

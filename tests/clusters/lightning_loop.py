@@ -47,7 +47,7 @@ class Model(lightning.LightningModule):
         with log.open("a") as out:
             out.writelines(f"{s.index} {number!r}\n" for s, number in zip(files.sources, drawn.tolist(), strict=True))
         mark = self.folder / "killed"
-        if self.current_epoch == self.global_rank == 1 and not mark.exists():
+        if self.current_epoch == 1 and self.global_rank == 0 and not mark.exists():
             mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
 

@@ -5,6 +5,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,16 +19,12 @@ from ray.exceptions import RayTaskError
 import avida as ndd
 from avida._values.picture import png
 from avida.ray._read import ReaderSource
-from tests.clusters.local_ray import local_ray
+from tests.codecs.videos import all_videos
+from tests.readers.mds_files import write_mds
 from tests.readers.resumable import FORMATS
 
+pytestmark = pytest.mark.usefixtures("nodes")
 SAMPLES = 24
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _ray():
-    with local_ray(num_gpus=1):
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -327,6 +324,30 @@ def test_reading_every_format(name, tmp_path):
     assert source.estimate_inmemory_data_size() > sum(map(len, samples)) / 4
     again = [pa.concat_tables(task(), promote_options="permissive") for task in tasks]
     assert again == tables, "a task that is tried again reads the same"
+
+
+def halves(picture, number):
+    return {"picture": ndd.cast(picture // 2, dtype=ndd.uint8), "number": number}
+
+
+def test_videos_and_streaming_data_sets(tmp_path):
+    """Clips and columns of MDS, decoded by tasks, have the bits and layouts that they have without Ray."""
+    all_videos()["h264.mp4"].tofile(tmp_path / "a.mp4")
+    videos = ndd.experimental.readers.Video(filenames=tmp_path / "a.mp4", sequence_length=4, enable_frame_num="scalar")
+    pictures = [np.full((2, 3 + i, 3), 7 * i, np.uint8) for i in range(5)]
+    rows = [{"picture": picture, "number": i} for i, picture in enumerate(pictures)]
+    write_mds(tmp_path / "mds", {"picture": "ndarray:uint8", "number": "int64"}, rows, per_shard=2)
+    readers: list[tuple[Any, Any]] = [(videos, ["picture", "number"]), (ndd.readers.MDS(tmp_path / "mds"), None)]
+    for reader, columns in readers:
+        item = reader[list(range(len(reader)))]
+        whole = dict(zip(columns, item, strict=True)) if columns else item
+        ds = staged(ndd.ray.read(reader, columns=columns, override_num_blocks=2), halves)
+        (batch,) = ndd.ray.iterate(ds, 100, ordered=True)
+        assert [s.index for s in batch["picture"].sources] == list(range(len(reader)))
+        assert batch["picture"].layout == whole["picture"].layout
+        for made, alone in zip(batch["picture"], whole["picture"], strict=True):
+            np.testing.assert_array_equal(np.asarray(made), np.asarray(alone) // 2)
+        assert [each.item() for each in batch["number"]] == [each.item() for each in whole["number"]]
 
 
 def test_reading_in_the_order_of_a_reader(folder):
