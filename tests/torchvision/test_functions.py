@@ -184,6 +184,7 @@ def test_of_unknown_types() -> None:
 def test_private_names() -> None:
     """Programs import torchvision's own modules; its table of kernels is that of the functions here."""
     from avida.torchvision.transforms.v2._utils import check_type  # pyright: ignore[reportMissingImports]
+
     from avida.torchvision.transforms.v2.functional._utils import _get_kernel, _register_kernel_internal
 
     assert check_type is torchvision.transforms.v2._utils.check_type
