@@ -107,6 +107,7 @@ def test_sources(tmp_path):
         (lambda: decoder()[-21], IndexError, "negative indices"),
         (lambda: decoder()["a"], TypeError, "int and slice"),
         (lambda: decoder().get_frame_played_at(0.8), IndexError, "Invalid pts"),
+        (lambda: decoder().get_frames_played_at(["a"]), ValueError, "convert timestamps"),  # pyright: ignore
         (lambda: decoder().get_frames_played_in_range(0.5, 0.2), ValueError, "Invalid start seconds"),
         (lambda: decoder().get_frames_played_in_range(0, 9), ValueError, "Invalid stop seconds"),
         (lambda: decoder().get_frames_played_in_range(0, 0.5, fps=0), RuntimeError, "fps must be positive"),
@@ -119,6 +120,7 @@ def test_sources(tmp_path):
         (lambda: AudioDecoder(H264.tobytes()), ValueError, "not a valid stream"),
         (lambda: AudioDecoder(all_tracks()["aac.mp4"].tobytes(), num_channels=5), ValueError, "num_channels"),
         (lambda: samplers.clips_at_random_indices(decoder(), num_clips=0), ValueError, "must be > 0"),
+        (lambda: samplers.clips_at_random_timestamps(decoder(), sampling_range_end=-2), ValueError, "at least 0"),
         (lambda: samplers.clips_at_regular_indices(decoder(), sampling_range_start=30), ValueError, "number of frames"),
     ],
 )
@@ -155,7 +157,7 @@ def test_samplers():
     np.testing.assert_allclose(repeated.pts_seconds[1], PTS[[17, 18, 19, 19]])
     wrapped = samplers.clips_at_regular_indices(video, policy="wrap", **late)
     np.testing.assert_allclose(wrapped.pts_seconds[1], PTS[[17, 18, 19, 17]])
-    with pytest.raises(ValueError, match="beyond the end"):
+    with pytest.raises(ValueError, match="beyond the number of frames"):
         samplers.clips_at_regular_indices(video, policy="error", **late)
     torch.manual_seed(0)
     drawn = samplers.clips_at_random_indices(video, num_clips=4, num_frames_per_clip=2)
@@ -168,6 +170,14 @@ def test_samplers():
     torch.manual_seed(0)
     drawn = samplers.clips_at_random_timestamps(video, num_clips=4, num_frames_per_clip=2)
     assert drawn.data.shape == (4, 2, 3, 48, 64)
+
+
+def test_clips_begin_at_exact_times():
+    """As float64: 0.44 as float32 is just before a frame begins. 0.6 is the end, which no clip begins at."""
+    clips = samplers.clips_at_regular_timestamps(decoder(), seconds_between_clip_starts=0.44)
+    np.testing.assert_allclose(clips.pts_seconds[:, 0], [0, 0.44])
+    of_three = {"num_frames_per_clip": 3, "seconds_between_frames": 0.1}
+    assert len(samplers.clips_at_regular_timestamps(decoder(), seconds_between_clip_starts=0.2, **of_three)) == 3
 
 
 def test_images(tmp_path):

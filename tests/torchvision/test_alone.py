@@ -53,8 +53,11 @@ PROGRAMS = {
     with tv_tensors.set_return_type("TVTensor"):
         assert type(image + 1) is tv_tensors.Image and (boxes * 2).canvas_size == (40, 50)
         assert type(boxes.unbind()[0]) is tv_tensors.BoundingBoxes
+    plain = torch.rand(3, 4, 5, dtype=torch.float64)
+    assert type(plain.to(image)) is torch.Tensor and type(image.to(plain)) is tv_tensors.Image
     other = boxes.clone()
     other[0] = 0
+    assert type(other.add_(0)) is torch.Tensor
     assert type(other) is tv_tensors.BoundingBoxes and not other.any()
     assert "format=" in repr(boxes) and tv_tensors.Image(torch.zeros(2, 3)).shape == (1, 2, 3)
     assert tv_tensors.wrap(torch.ones(1, 4), like=boxes, canvas_size=(3, 4)).canvas_size == (3, 4)

@@ -181,6 +181,42 @@ def test_of_unknown_types() -> None:
         ours.resize({}, [3])
 
 
+def test_private_names() -> None:
+    """Programs import torchvision's own modules; its table of kernels is that of the functions here."""
+    from avida.torchvision.transforms.v2._utils import check_type  # pyright: ignore[reportMissingImports]
+
+    from avida.torchvision.transforms.v2.functional._utils import _get_kernel, _register_kernel_internal
+
+    assert check_type is torchvision.transforms.v2._utils.check_type
+    assert ours._geometry._resize_image_pil is theirs._geometry._resize_image_pil
+    assert ours._color is theirs._color
+
+    def own() -> None:
+        pass
+
+    _register_kernel_internal(own, torch.Tensor, tv_tensor_wrapper=False)(ours.resize_image)
+    assert _get_kernel(own, torch.Tensor) is ours.resize_image
+    with pytest.raises(ValueError, match="already"):
+        _register_kernel_internal(own, torch.Tensor)
+    assert _get_kernel(ours.resize, dict, allow_passthrough=True)({}) == {}
+
+
+def test_scripted_kernels() -> None:
+    pixels = torch.rand(3, HEIGHT, WIDTH)
+    flipped = torch.jit.script(ours.horizontal_flip_image)
+    assert flipped(pixels).equal(pixels.flip(-1))
+    resized = torch.jit.script(ours.resize_video)
+    torch.testing.assert_close(resized(pixels[None], [9, 8]), ours.resize_video(pixels[None], [9, 8]))
+
+
+def test_usage_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch's count of what programs call has functions by the name under which they are defined."""
+    said: list[str] = []
+    monkeypatch.setattr("torch._C._log_api_usage_once", said.append)
+    ours.horizontal_flip(torch.zeros(3, 4, 5))
+    assert f"{ours.horizontal_flip.__module__}.horizontal_flip" in said
+
+
 def test_kernels_of_users() -> None:
     class Own(torchvision.tv_tensors.TVTensor):
         pass

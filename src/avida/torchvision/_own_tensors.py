@@ -47,10 +47,8 @@ class TVTensor(torch.Tensor):
             return NotImplemented
         with torch._C.DisableTorchFunctionSubclass():
             output = func(*args, **(kwargs or {}))
-        if not (_keeps_all or func in _KEEPING or (func.__name__.endswith("_") and isinstance(output, cls))):
-            if func.__name__.endswith("_") and not func.__name__.endswith("__"):
-                return args[0] if output is args[0] else output
-            return output.as_subclass(torch.Tensor) if isinstance(output, cls) else output
+        if not (_keeps_all or (func in _KEEPING and isinstance(args[0], cls))):
+            return output.as_subclass(torch.Tensor) if isinstance(output, cls) else output  # that of y.add_() is a cls
         like = next((each for each in tree_leaves((args, kwargs or {})) if isinstance(each, cls)), None)
         if like is None:
             return output

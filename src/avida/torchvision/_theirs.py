@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
 import warnings
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -39,10 +44,14 @@ def from_torchvision(name: str, why: str = "avida has not made it") -> Any:
             f"({_why_not}); install the torchvision that fits your PyTorch"
         ) from _why_not
     found = getattr(importlib.import_module(f"torchvision.{module_name}".rstrip(".")), attribute)
+    _say_once(name, why)
+    return found
+
+
+def _say_once(name: str, why: str) -> None:
     if name not in _said:
         _said.add(name)
-        warnings.warn(f"avida.torchvision: torchvision.{name} is used: {why}", stacklevel=3)
-    return found
+        warnings.warn(f"avida.torchvision: torchvision.{name} is used: {why}", stacklevel=4)
 
 
 def attribute_of(module: str, name: str) -> Any:
@@ -53,3 +62,23 @@ def attribute_of(module: str, name: str) -> Any:
         return from_torchvision(f"{module}.{name}".lstrip("."))
     except (NotImplementedError, AttributeError) as error:
         raise AttributeError(str(error)) from error
+
+
+class _Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds torchvision's modules where avida has none, such as `avida.torchvision.datasets`."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if not fullname.startswith("avida.torchvision.") or torchvision() is None:
+            return None
+        is_there = importlib.util.find_spec(fullname.removeprefix("avida.")) is not None
+        return importlib.machinery.ModuleSpec(fullname, self) if is_there else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        name = module.__name__.removeprefix("avida.")
+        sys.modules[module.__name__] = importlib.import_module(name)
+        _say_once(name.removeprefix("torchvision."), "avida has not made it")
+
+
+sys.meta_path.append(_Modules())  # the last one: it is asked for what nobody else has found

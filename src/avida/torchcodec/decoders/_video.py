@@ -133,7 +133,10 @@ class VideoDecoder:
 
     def get_frames_played_at(self, seconds: torch.Tensor | Sequence[float]) -> FrameBatch:
         """Returns the frames that are shown at these times, in any order."""
-        listed = seconds.tolist() if isinstance(seconds, torch.Tensor | np.ndarray) else list(seconds)
+        try:
+            listed = torch.as_tensor(seconds, dtype=torch.float64).tolist()
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"Couldn't convert timestamps input to a tensor: {error}") from None
         return self._batch([self._played_at(each) for each in listed])
 
     def get_frames_played_in_range(

@@ -15,7 +15,8 @@ Place = TypeVar("Place", int, float)
 def check(policy: str, **positive: float) -> None:
     for name, value in positive.items():
         if not value > 0:
-            raise ValueError(f"{name} ({value}) must be > 0")
+            limit = "strictly positive" if name.startswith("num_") and name != "num_clips" else "> 0"  # as torchcodec
+            raise ValueError(f"{name} ({value}) must be {limit}")
     if policy not in POLICIES:
         raise ValueError(f"Invalid policy ({policy}). Supported values are {', '.join(POLICIES)}.")
 
@@ -27,8 +28,8 @@ def completed(places: Sequence[Place], end: float, policy: str) -> list[Place]:
         return valid
     if policy == "error":
         raise ValueError(
-            "a clip goes beyond the end of the video, and the policy is 'error': the default of sampling_range_end "
-            "avoids that"
+            "a clip has a frame that is beyond the number of frames in the video, and the policy is 'error': the "
+            "default of sampling_range_end avoids that"
         )
     if policy == "repeat_last":
         return [*valid, *[valid[-1]] * (len(places) - len(valid))]

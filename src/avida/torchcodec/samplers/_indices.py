@@ -77,11 +77,6 @@ def clips_at_regular_indices(
     return _clips(decoder, starts, num_frames_per_clip, num_indices_between_frames, policy)
 
 
-def _span(frames: int, distance: int) -> int:
-    check("error", num_frames_per_clip=frames, num_indices_between_frames=distance)
-    return (frames - 1) * distance + 1
-
-
 def _range(decoder: VideoDecoder, span: int, start: int, end: int | None) -> tuple[int, int]:
     """The frames at which clips may begin."""
     count = len(decoder)

@@ -63,7 +63,8 @@ def clips_at_regular_timestamps(
     check(policy, seconds_between_clip_starts=seconds_between_clip_starts, num_frames_per_clip=num_frames_per_clip)
     distance = _distance(decoder, seconds_between_frames)
     start, end = _range(decoder, (num_frames_per_clip - 1) * distance, sampling_range_start, sampling_range_end)
-    starts = torch.arange(start, end, seconds_between_clip_starts).tolist()
+    starts = torch.arange(start, end, seconds_between_clip_starts, dtype=torch.float64)
+    starts = starts[starts < end].tolist()  # arange rounds its end
     return _clips(decoder, starts, num_frames_per_clip, distance, policy)
 
 
@@ -82,6 +83,8 @@ def _range(decoder: VideoDecoder, span: float, start: float | None, end: float |
         raise ValueError(f"sampling_range_start ({start}) must be at least {first}")
     if start >= last:
         raise ValueError(f"sampling_range_start ({start}) must be smaller than {last}")
+    if end is not None and end <= first:
+        raise ValueError(f"sampling_range_end ({end}) must be at least {first}")
     end = last - span if end is None else min(end, last)
     if start >= end:
         raise ValueError(f"sampling_range_start ({start}) must be smaller than sampling_range_end ({end})")

@@ -9,7 +9,7 @@ import torch
 
 from avida.torchvision.transforms.v2 import functional as F  # noqa: N812
 from avida.torchvision.transforms.v2._transform import RandomTransform, Transform, drawn, query_chw
-from avida.torchvision.transforms.v2.functional._color import several_adjustments
+from avida.torchvision.transforms.v2.functional._colors import several_adjustments
 
 _Range = float | Sequence[float] | None
 

@@ -158,6 +158,7 @@ class Transform(torch.nn.Module):
     # What the classes here do: the function, and the attributes that are arguments of it.
     _functional: ClassVar[Any] = None
     _arguments: ClassVar[tuple[str, ...]] = ()
+    _v1_transform_cls: ClassVar[Any] = None  # torchvision's name for the class of the first set: here there is none
 
     def __init__(self) -> None:
         super().__init__()

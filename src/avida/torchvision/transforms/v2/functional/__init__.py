@@ -2,56 +2,59 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import Any
 
 from avida.torchvision import _theirs
 from avida.torchvision.transforms._interpolation import InterpolationMode as InterpolationMode
+from avida.torchvision.transforms.v2.functional import _utils as _utils
 from avida.torchvision.transforms.v2.functional._boxes import clamp_bounding_boxes as clamp_bounding_boxes
 from avida.torchvision.transforms.v2.functional._boxes import clamp_keypoints as clamp_keypoints
 from avida.torchvision.transforms.v2.functional._boxes import convert_bounding_box_format as convert_bounding_box_format
 from avida.torchvision.transforms.v2.functional._boxes import sanitize_bounding_boxes as sanitize_bounding_boxes
 from avida.torchvision.transforms.v2.functional._boxes import sanitize_keypoints as sanitize_keypoints
-from avida.torchvision.transforms.v2.functional._color import adjust_brightness as adjust_brightness
-from avida.torchvision.transforms.v2.functional._color import adjust_brightness_image as adjust_brightness_image
-from avida.torchvision.transforms.v2.functional._color import adjust_brightness_video as adjust_brightness_video
-from avida.torchvision.transforms.v2.functional._color import adjust_contrast as adjust_contrast
-from avida.torchvision.transforms.v2.functional._color import adjust_contrast_image as adjust_contrast_image
-from avida.torchvision.transforms.v2.functional._color import adjust_contrast_video as adjust_contrast_video
-from avida.torchvision.transforms.v2.functional._color import adjust_gamma as adjust_gamma
-from avida.torchvision.transforms.v2.functional._color import adjust_gamma_image as adjust_gamma_image
-from avida.torchvision.transforms.v2.functional._color import adjust_gamma_video as adjust_gamma_video
-from avida.torchvision.transforms.v2.functional._color import adjust_hue as adjust_hue
-from avida.torchvision.transforms.v2.functional._color import adjust_hue_image as adjust_hue_image
-from avida.torchvision.transforms.v2.functional._color import adjust_hue_video as adjust_hue_video
-from avida.torchvision.transforms.v2.functional._color import adjust_saturation as adjust_saturation
-from avida.torchvision.transforms.v2.functional._color import adjust_saturation_image as adjust_saturation_image
-from avida.torchvision.transforms.v2.functional._color import adjust_saturation_video as adjust_saturation_video
-from avida.torchvision.transforms.v2.functional._color import adjust_sharpness as adjust_sharpness
-from avida.torchvision.transforms.v2.functional._color import adjust_sharpness_image as adjust_sharpness_image
-from avida.torchvision.transforms.v2.functional._color import adjust_sharpness_video as adjust_sharpness_video
-from avida.torchvision.transforms.v2.functional._color import autocontrast as autocontrast
-from avida.torchvision.transforms.v2.functional._color import autocontrast_image as autocontrast_image
-from avida.torchvision.transforms.v2.functional._color import autocontrast_video as autocontrast_video
-from avida.torchvision.transforms.v2.functional._color import equalize as equalize
-from avida.torchvision.transforms.v2.functional._color import equalize_image as equalize_image
-from avida.torchvision.transforms.v2.functional._color import equalize_video as equalize_video
-from avida.torchvision.transforms.v2.functional._color import grayscale_to_rgb as grayscale_to_rgb
-from avida.torchvision.transforms.v2.functional._color import grayscale_to_rgb_image as grayscale_to_rgb_image
-from avida.torchvision.transforms.v2.functional._color import invert as invert
-from avida.torchvision.transforms.v2.functional._color import invert_image as invert_image
-from avida.torchvision.transforms.v2.functional._color import invert_video as invert_video
-from avida.torchvision.transforms.v2.functional._color import permute_channels as permute_channels
-from avida.torchvision.transforms.v2.functional._color import permute_channels_image as permute_channels_image
-from avida.torchvision.transforms.v2.functional._color import permute_channels_video as permute_channels_video
-from avida.torchvision.transforms.v2.functional._color import posterize as posterize
-from avida.torchvision.transforms.v2.functional._color import posterize_image as posterize_image
-from avida.torchvision.transforms.v2.functional._color import posterize_video as posterize_video
-from avida.torchvision.transforms.v2.functional._color import rgb_to_grayscale as rgb_to_grayscale
-from avida.torchvision.transforms.v2.functional._color import rgb_to_grayscale_image as rgb_to_grayscale_image
-from avida.torchvision.transforms.v2.functional._color import solarize as solarize
-from avida.torchvision.transforms.v2.functional._color import solarize_image as solarize_image
-from avida.torchvision.transforms.v2.functional._color import solarize_video as solarize_video
-from avida.torchvision.transforms.v2.functional._color import to_grayscale as to_grayscale
+from avida.torchvision.transforms.v2.functional._colors import adjust_brightness as adjust_brightness
+from avida.torchvision.transforms.v2.functional._colors import adjust_brightness_image as adjust_brightness_image
+from avida.torchvision.transforms.v2.functional._colors import adjust_brightness_video as adjust_brightness_video
+from avida.torchvision.transforms.v2.functional._colors import adjust_contrast as adjust_contrast
+from avida.torchvision.transforms.v2.functional._colors import adjust_contrast_image as adjust_contrast_image
+from avida.torchvision.transforms.v2.functional._colors import adjust_contrast_video as adjust_contrast_video
+from avida.torchvision.transforms.v2.functional._colors import adjust_gamma as adjust_gamma
+from avida.torchvision.transforms.v2.functional._colors import adjust_gamma_image as adjust_gamma_image
+from avida.torchvision.transforms.v2.functional._colors import adjust_gamma_video as adjust_gamma_video
+from avida.torchvision.transforms.v2.functional._colors import adjust_hue as adjust_hue
+from avida.torchvision.transforms.v2.functional._colors import adjust_hue_image as adjust_hue_image
+from avida.torchvision.transforms.v2.functional._colors import adjust_hue_video as adjust_hue_video
+from avida.torchvision.transforms.v2.functional._colors import adjust_saturation as adjust_saturation
+from avida.torchvision.transforms.v2.functional._colors import adjust_saturation_image as adjust_saturation_image
+from avida.torchvision.transforms.v2.functional._colors import adjust_saturation_video as adjust_saturation_video
+from avida.torchvision.transforms.v2.functional._colors import adjust_sharpness as adjust_sharpness
+from avida.torchvision.transforms.v2.functional._colors import adjust_sharpness_image as adjust_sharpness_image
+from avida.torchvision.transforms.v2.functional._colors import adjust_sharpness_video as adjust_sharpness_video
+from avida.torchvision.transforms.v2.functional._colors import autocontrast as autocontrast
+from avida.torchvision.transforms.v2.functional._colors import autocontrast_image as autocontrast_image
+from avida.torchvision.transforms.v2.functional._colors import autocontrast_video as autocontrast_video
+from avida.torchvision.transforms.v2.functional._colors import equalize as equalize
+from avida.torchvision.transforms.v2.functional._colors import equalize_image as equalize_image
+from avida.torchvision.transforms.v2.functional._colors import equalize_video as equalize_video
+from avida.torchvision.transforms.v2.functional._colors import grayscale_to_rgb as grayscale_to_rgb
+from avida.torchvision.transforms.v2.functional._colors import grayscale_to_rgb_image as grayscale_to_rgb_image
+from avida.torchvision.transforms.v2.functional._colors import invert as invert
+from avida.torchvision.transforms.v2.functional._colors import invert_image as invert_image
+from avida.torchvision.transforms.v2.functional._colors import invert_video as invert_video
+from avida.torchvision.transforms.v2.functional._colors import permute_channels as permute_channels
+from avida.torchvision.transforms.v2.functional._colors import permute_channels_image as permute_channels_image
+from avida.torchvision.transforms.v2.functional._colors import permute_channels_video as permute_channels_video
+from avida.torchvision.transforms.v2.functional._colors import posterize as posterize
+from avida.torchvision.transforms.v2.functional._colors import posterize_image as posterize_image
+from avida.torchvision.transforms.v2.functional._colors import posterize_video as posterize_video
+from avida.torchvision.transforms.v2.functional._colors import rgb_to_grayscale as rgb_to_grayscale
+from avida.torchvision.transforms.v2.functional._colors import rgb_to_grayscale_image as rgb_to_grayscale_image
+from avida.torchvision.transforms.v2.functional._colors import solarize as solarize
+from avida.torchvision.transforms.v2.functional._colors import solarize_image as solarize_image
+from avida.torchvision.transforms.v2.functional._colors import solarize_video as solarize_video
+from avida.torchvision.transforms.v2.functional._colors import to_grayscale as to_grayscale
 from avida.torchvision.transforms.v2.functional._conversions import convert_image_dtype as convert_image_dtype
 from avida.torchvision.transforms.v2.functional._conversions import gaussian_blur as gaussian_blur
 from avida.torchvision.transforms.v2.functional._conversions import gaussian_blur_image as gaussian_blur_image
@@ -125,6 +128,7 @@ from avida.torchvision.transforms.v2.functional._crops import vertical_flip_vide
 from avida.torchvision.transforms.v2.functional._crops import vflip as vflip
 from avida.torchvision.transforms.v2.functional._dispatch import is_pure_tensor as is_pure_tensor
 from avida.torchvision.transforms.v2.functional._dispatch import register_kernel as register_kernel
+from avida.torchvision.transforms.v2.functional._dispatch import their_functional
 from avida.torchvision.transforms.v2.functional._elastic import elastic as elastic
 from avida.torchvision.transforms.v2.functional._elastic import elastic_bounding_boxes as elastic_bounding_boxes
 from avida.torchvision.transforms.v2.functional._elastic import elastic_image as elastic_image
@@ -180,6 +184,10 @@ from avida.torchvision.transforms.v2.functional._warps import rotate_image as ro
 from avida.torchvision.transforms.v2.functional._warps import rotate_keypoints as rotate_keypoints
 from avida.torchvision.transforms.v2.functional._warps import rotate_mask as rotate_mask
 from avida.torchvision.transforms.v2.functional._warps import rotate_video as rotate_video
+
+for _name, _function in list(globals().items()):  # what torch.jit.script makes of functions and kernels
+    if inspect.isfunction(_function) and _function.__name__ == _name:
+        setattr(_function, "__prepare_scriptable__", functools.partial(their_functional, _name))  # noqa: B010
 
 
 def __getattr__(name: str) -> Any:

@@ -26,12 +26,14 @@ def is_pure_tensor(inpt: Any) -> bool:
 def functional(declaration: Any) -> Any:
     """Makes a function of a signature: what it does stands in the kernels."""
 
+    name = f"{declaration.__module__}.{declaration.__name__}"
+
     @functools.wraps(declaration)
     def dispatch(inpt: Any, *args: Any, **kwargs: Any) -> Any:
+        torch._C._log_api_usage_once(name)  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
         return kernel_for(dispatch, type(inpt))(inpt, *args, **kwargs)
 
     _KERNELS[dispatch] = {}
-    setattr(dispatch, "__prepare_scriptable__", lambda: their_functional(declaration.__name__))  # noqa: B010
     return dispatch
 
 
