@@ -265,7 +265,7 @@ def test_sizes_that_scenes_draw():
 @pytest.mark.parametrize("size", [0.0, np.nan, np.inf])
 def test_sizes_that_no_image_has(size):
     given = avida.as_batch(np.float32([30, size, 30, 30, 30]))
-    with pytest.raises(ValueError, match="image_size of at least 1, got .* for sample 1"):
+    with pytest.raises(ValueError, match=r"image_size of at least 1, got .* for sample 1"):
         avida.mosaic(images(), output_size=64, image_size=given).evaluate()
     with pytest.raises(ValueError, match="expected 5 numbers as image_size, got 2"):
         avida.mosaic(images(), output_size=64, image_size=avida.as_batch(np.float32([3, 4])))
