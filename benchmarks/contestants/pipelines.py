@@ -178,14 +178,13 @@ def yolo(images: Images, boxes: Images, _masks: Images) -> Calls:
     rng = np.random.default_rng(3)
 
     def ours() -> Any:
-        joined, moved, kept = augment.mosaic(batch, rows, classes, output_size=1280, image_size=640, ltrb=True)
+        scaled = {"image_size": between(320, 960), "center_range": (0, 1), "min_visible": 0.1}
+        joined, moved, kept = augment.mosaic(batch, rows, classes, output_size=640, ltrb=True, **scaled)
         scene = ndd.Scene(joined, boxes=moved, labels=kept)
-        turns = ndd.as_batch([inverse_of(turn_of(rng)) for _ in images])
-        scene = ndd.warp_affine(scene, turns, size=[640, 640], fill_value=114)
         scene = augment.adjust_colors(
             scene, hue=between(-0.015, 0.015), saturation=between(0.3, 1.7), brightness=between(0.6, 1.4)
         )
-        scene = ndd.flip(scene, horizontal=chance(0.5)).clean(min_visible=0.1, min_size=2)
+        scene = ndd.flip(scene, horizontal=chance(0.5)).clean(min_size=2)
         return scene.image.evaluate(), scene.boxes.evaluate()
 
     def of_cv2(cv2: Any) -> Callable[[], Any]:
@@ -215,10 +214,6 @@ def turn_of(rng: np.random.Generator) -> np.ndarray:
     """From a mosaic of 1280 x 1280 to an image of 640 x 640: scaled and moved at random."""
     scale, shift = rng.uniform(0.5, 1.5), rng.uniform(0.4, 0.6, 2) * 640
     return np.float32([[scale, 0, shift[0] - 640 * scale], [0, scale, shift[1] - 640 * scale]])
-
-
-def inverse_of(turn: np.ndarray) -> np.ndarray:
-    return np.linalg.inv(np.vstack([turn, [0, 0, 1]]))[:2].astype(np.float32)
 
 
 def yolo_by_cv2(

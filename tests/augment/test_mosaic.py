@@ -245,3 +245,44 @@ def test_channels_first():
     for video in (videos, avida.Scene(videos)):
         with pytest.raises(ValueError, match=r"expected images \(HWC or CHW\), got FHWC"):
             avida.mosaic(video, output_size=64).evaluate()
+
+
+def drawn_sizes(rows):
+    """The longer sides of the images of a mosaic, of which all is seen."""
+    return [max(box[2] - box[0], box[3] - box[1]) for box in np.asarray(rows)]
+
+
+def test_sizes_that_each_mosaic_draws():
+    options = {"output_size": 100, "center_range": (0.5, 0.5), "ltrb": True}
+    _, boxes, _ = avida.mosaic(images(), *whole(), image_size=avida.augment.between(20, 50), rng=rng(), **options)
+    sizes = [drawn_sizes(rows) for rows in boxes]
+    assert len({each[0] for each in sizes}) > 1
+    assert all(len(set(each)) == 1 and 20 <= each[0] <= 50 for each in sizes)
+    given = avida.as_batch(np.float32([each[0] for each in sizes]))
+    expected, _, _ = avida.mosaic(images(), *whole(), image_size=given, rng=rng(), **options)
+    for i, size in enumerate(sizes):
+        one, _, _ = avida.mosaic(images(), *whole(), image_size=int(size[0]), rng=rng(), **options)
+        assert np.array_equal(np.asarray(expected.tensors[i]), np.asarray(one.tensors[i]))
+
+
+def test_sizes_that_scenes_draw():
+    boxes, labels = whole()
+    scene = avida.Scene(images(), boxes=boxes, labels=labels)
+    options = {"output_size": 100, "center_range": (0.5, 0.5)}
+
+    def made(**more):
+        size = avida.augment.between(20, 50)
+        return [drawn_sizes(rows) for rows in avida.mosaic(scene, image_size=size, **options, **more).boxes]
+
+    assert made(rng=rng()) == made(rng=rng())
+    assert len({each[0] for each in made(rng=rng())}) > 1
+    assert all(len(set(each)) == 1 for each in made(rng=rng()))
+
+
+@pytest.mark.parametrize("size", [0.0, np.nan, np.inf])
+def test_sizes_that_no_image_has(size):
+    given = avida.as_batch(np.float32([30, size, 30, 30, 30]))
+    with pytest.raises(ValueError, match=r"image_size of at least 1, got .* for sample 1"):
+        avida.mosaic(images(), output_size=64, image_size=given).evaluate()
+    with pytest.raises(ValueError, match="expected 5 numbers as image_size, got 2"):
+        avida.mosaic(images(), output_size=64, image_size=avida.as_batch(np.float32([3, 4])))

@@ -281,6 +281,17 @@ def test_sizes():
             ndd.rotate(x, angle=angle).evaluate()
 
 
+@pytest.mark.parametrize("angle", [0, 90, 180, 270])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_right_angles_move_elements_of_all_layouts(angle, dtype):
+    rng = np.random.default_rng(angle)
+    for layout, shape in {"CHW": (3, 5, 7), "FHWC": (2, 5, 7, 3), "FCHW": (2, 3, 5, 7)}.items():
+        x = rng.uniform(0, 200, shape).astype(dtype)
+        found = np.asarray(ndd.rotate(ndd.tensor(x, layout=layout), angle=angle, fill_value=9))
+        height = layout.index("H")
+        assert np.array_equal(found, np.rot90(x, angle // 90, axes=(height, height + 1)))
+
+
 def test_wrong_arguments():
     x = pixels()
     with pytest.raises(RuntimeError, match="expected a matrix"):

@@ -1,3 +1,4 @@
+#include "loops/moving/strided_move.h"
 #include "loops/warping/warp.h"
 #include "ops/geometry/affine.h"
 #include "ops/geometry/warp_moves.h"
@@ -11,6 +12,8 @@ struct RotateArgs : WarpArgs {
   bool keep_size = false;
   Vec<float> size;
 };
+
+constexpr double kRightAngle = 1e-6;  // so near to whole numbers, sines and cosines are those of a right angle
 
 struct Rotation {
   const SampleView& in;
@@ -34,7 +37,8 @@ struct Rotation {
       set_canvas();
   }
 
-  int64_t extent(const Shape& shape, int d) const { return shape[in.layout.find("WHD"[d])]; }
+  int axis(int d) const { return std::max(in.layout.find("WHD"[d]), 0); }  // GCC 12 does not know that it is there
+  int64_t extent(const Shape& shape, int d) const { return shape[axis(d)]; }
 
   // The smallest canvas that shows all of the input. Each extent is odd or even as the extent that it mostly comes
   // from, so that rotating by right angles moves pixels and interpolates none.
@@ -57,7 +61,33 @@ struct Rotation {
   }
 
   Shape shape() const { return out; }
-  int64_t rows(const Sample<RotateArgs>& sample) const { return WarpSample::rows(sample.out[0]); }
+  int64_t rows(const Sample<RotateArgs>& sample) const {
+    const auto move = move_to(sample.out[0]);
+    return move ? move->elements.rows() : WarpSample::rows(sample.out[0]);
+  }
+
+  struct Move {
+    StridedMove elements;
+    int64_t first;  // the element of the input that comes first
+  };
+  // Right angles that fill the canvas move elements as they are.
+  std::optional<Move> move_to(const SampleView& canvas) const {
+    if (in.dtype != canvas.dtype || in.elements() == 0) return std::nullopt;
+    const Shape from = dense_strides(in.shape);
+    Shape strides = from;
+    int64_t first = 0;
+    for (int r = 0; r < dims; r++)
+      for (int c = 0; c < dims; c++) {
+        const double whole = std::round(turn[r][c]);
+        if (std::fabs(turn[r][c] - whole) >= kRightAngle) return std::nullopt;
+        if (whole == 0) continue;
+        if (extent(in.shape, r) != extent(canvas.shape, c)) return std::nullopt;
+        const int64_t stride = from[axis(r)];
+        strides[axis(c)] = whole < 0 ? -stride : stride;
+        if (whole < 0) first += (extent(in.shape, r) - 1) * stride;
+      }
+    return Move{StridedMove(size_of(in.dtype), canvas.shape, strides), first};
+  }
 
   // Frames of a sequence share the largest canvas: the output may be larger than shape().
   template <int N>
@@ -75,6 +105,8 @@ struct Rotation {
   }
   void run(const Sample<RotateArgs>& sample) const {
     const Shape& canvas = sample.out[0].shape;
+    if (const auto move = move_to(sample.out[0]))
+      return move->elements.run(sample, sample.out[0].data, in.as<char>() + move->first * size_of(in.dtype));
     WarpSample(sample, options).run(dims == 2 ? AnyAffine(map_to<2>(canvas)) : map_to<3>(canvas));
   }
 };
@@ -83,7 +115,7 @@ Moves rotate_moves(const Sample<RotateArgs>& sample) {
   Rotation rotation(sample);
   for (auto& row : rotation.turn)  // right angles move positions exactly
     for (double& number : row)
-      if (const double whole = std::round(number); std::fabs(number - whole) < 1e-6) number = whole;
+      if (const double whole = std::round(number); std::fabs(number - whole) < kRightAngle) number = whole;
   return moves_of(rotation.map_to<2>(rotation.shape()));
 }
 

@@ -9,12 +9,21 @@ from typing import Any, overload
 import numpy as np
 
 from avida import _core, _ops
+from avida._scenes.random_arguments import Random, draw_arguments
 from avida._scenes.scene import Scene
 from avida._values.batch import Batch, as_batch
 from avida._values.typing import FixedInterpType, KeyedBy
 from avida.augment._checks import integer, interpolation, number, shown
 from avida.augment._draw import draw
-from avida.augment._mixing.pieces import Piece, channels_as, channels_last, layout_of_mosaic, painted
+from avida.augment._mixing.pieces import (
+    Piece,
+    channels_as,
+    channels_last,
+    layout_of_mosaic,
+    painted,
+    sizes_of,
+    with_sizes,
+)
 from avida.augment._mixing.scene_mosaic import mosaic_of_scenes
 from avida.random._ops import uniform
 from avida.random._rng import RNG
@@ -28,7 +37,7 @@ def mosaic(
     labels: None = None,
     *,
     output_size: int | Sequence[int],
-    image_size: int | None = None,
+    image_size: int | Batch | Random | None = None,
     center_range: tuple[float, float] = (0.25, 0.75),
     ltrb: bool = False,
     ratio: bool = False,
@@ -45,7 +54,7 @@ def mosaic(
     labels: None = None,
     *,
     output_size: int | Sequence[int],
-    image_size: int | None = None,
+    image_size: int | Batch | Random | None = None,
     center_range: tuple[float, float] = (0.25, 0.75),
     ltrb: bool = False,
     ratio: bool = False,
@@ -62,7 +71,7 @@ def mosaic(
     labels: None = None,
     *,
     output_size: int | Sequence[int],
-    image_size: int | None = None,
+    image_size: int | Batch | Random | None = None,
     center_range: tuple[float, float] = (0.25, 0.75),
     ltrb: bool = False,
     ratio: bool = False,
@@ -79,7 +88,7 @@ def mosaic(
     labels: Batch,
     *,
     output_size: int | Sequence[int],
-    image_size: int | None = None,
+    image_size: int | Batch | Random | None = None,
     center_range: tuple[float, float] = (0.25, 0.75),
     ltrb: bool = False,
     ratio: bool = False,
@@ -95,7 +104,7 @@ def mosaic(
     labels: Batch | None = None,
     *,
     output_size: int | Sequence[int],
-    image_size: int | None = None,
+    image_size: int | Batch | Random | None = None,
     center_range: tuple[float, float] = (0.25, 0.75),
     ltrb: bool = False,
     ratio: bool = False,
@@ -122,8 +131,9 @@ def mosaic(
             otherwise. The same holds for the result.
         labels: For each image as many labels as it has boxes; they may be left out.
         output_size: Height and width of the results, or one number for both.
-        image_size: The longer side of each resized image; by default the longer one of ``output_size``. For the uncut
-            canvas of YOLO, half of ``output_size``.
+        image_size: The longer side of each resized image, one for the four of a mosaic; by default the longer one of
+            ``output_size``. For the uncut canvas of YOLO, half of ``output_size``. To scale at random, give
+            ``between(320, 960)``, or a Batch of numbers: that is one step less than a warp of the mosaic.
         center_range: Where the centre may be, as shares of height and width.
         ltrb: Boxes are left, top, right, bottom.
         ratio: Boxes are shares of width and height.
@@ -152,7 +162,7 @@ def mosaic(
     low, high = (number("mosaic", "center_range", each, low=0, high=1) for each in _pair("center_range", center_range))
     if low > high:
         raise ValueError(f"mosaic: expected low <= high as center_range, got {low:g}, {high:g}")
-    longer = int(size.max()) if image_size is None else integer("mosaic", "image_size", image_size, low=1)
+    longer = _image_size(images, image_size, int(size.max()), rng, keyed_by)
     min_visible = number("mosaic", "min_visible", min_visible, low=0, high=1)
     fill_value = number("mosaic", "fill_value", fill_value)
     interp_type = interpolation("mosaic", interp_type)
@@ -165,6 +175,7 @@ def mosaic(
     n = images.batch_size
     given = _annotations(n, boxes, labels)
     centres = draw("mosaic", uniform, images, rng, keyed_by, range=[0.0, 1.0], shape=[2])
+    centres, longer = with_sizes(centres, longer)
 
     def run(values: list[Any]) -> list[Any]:
         samples, drawn = values[:2]
@@ -173,9 +184,10 @@ def mosaic(
         if samples.batch_size == 0:
             return [_ops.resize(samples, size=size.tolist()), *annotations]
         samples = channels_last(samples, layout)
-        centre = np.stack([np.asarray(row) for row in _core.read_only(drawn.cpu())]) * (high - low) + low
+        rows = np.stack([np.asarray(row) for row in _core.read_only(drawn.cpu())])
+        centre, sizes = rows[:, :2] * (high - low) + low, sizes_of(rows, 2, longer)
         pieces = [
-            Piece(samples, corner, [(i + corner) % n for i in range(n)], np.round(centre * size), size, longer)
+            Piece(samples, corner, [(i + corner) % n for i in range(n)], np.round(centre * size), size, sizes)
             for corner in range(4)
         ]
         parts = [
@@ -190,6 +202,21 @@ def mosaic(
     key = ("mosaic", *size.tolist(), longer, low, high, ltrb, ratio, min_visible, fill_value, interp_type)
     made = _core.python_call(run, "mosaic", [images, centres, *given], [], 1 + len(given), n, True, key)
     return tuple(made) if given else made[0]
+
+
+def _image_size(
+    images: Batch | Scene, given: Any, usual: int, rng: RNG | None, keyed_by: KeyedBy | None
+) -> int | Batch:
+    """One number for all, or one for each sample."""
+    first: Any = images.image if isinstance(images, Scene) else images
+    if isinstance(given, Random):
+        arguments = {"image_size": given, "rng": rng, "keyed_by": keyed_by}
+        given = draw_arguments("mosaic", first, arguments, [])["image_size"]
+    if not isinstance(given, Batch):
+        return integer("mosaic", "image_size", usual if given is None else given, low=1)
+    if given.batch_size != first.batch_size:
+        raise ValueError(f"mosaic: expected {first.batch_size} numbers as image_size, got {given.batch_size}")
+    return given
 
 
 def _pair(argument: str, values: Any) -> Sequence[Any]:
@@ -228,29 +255,32 @@ def _moved(
                 f"mosaic: expected rows of four numbers as boxes, and a label for each if there are any; "
                 f"sample {i} has boxes of the shape {four.shape}{labels}"
             )
-    to_output = 1 / np.tile(size[::-1], 2) if ratio else np.ones(4)
-    made_boxes, made_labels = [], []
-    for i in range(len(box_rows)):
-        kept_boxes, kept_labels = [], []
-        for piece in pieces:
-            source = piece.sources[i]
-            corners = box_rows[source].reshape(-1, 4).copy()
-            if not ltrb:
-                corners[:, 2:] += corners[:, :2]
-            if ratio:
-                corners *= np.tile(piece.extents[i, ::-1], 2)
-            corners = corners * np.tile(piece.factors[i, ::-1], 2) + np.tile(piece.anchor[i, ::-1], 2)
-            seen = np.clip(corners, np.tile(piece.start[i, ::-1], 2), np.tile(piece.end[i, ::-1], 2))
-            area = _area(seen)
-            keep = (area > 0) & (area >= min_visible * _area(corners))
-            kept_boxes.append(seen[keep])
-            kept_labels.append(label_rows[source][keep])
-        joined = np.concatenate(kept_boxes) * to_output
+    every, counts = np.concatenate([rows.reshape(-1, 4) for rows in box_rows]), np.array([*map(len, box_rows)])
+    starts = np.cumsum(counts) - counts
+    wholes, seen, taken = [], [], []
+    for piece in pieces:
+        # Which mosaic each row comes to, and which row it is.
+        given = counts[piece.sources]
+        to = np.repeat(np.arange(len(given)), given)
+        rows = np.arange(len(to)) + np.repeat(starts[piece.sources] - (np.cumsum(given) - given), given)
+        corners = every[rows]
         if not ltrb:
-            joined[:, 2:] -= joined[:, :2]
-        made_boxes.append(joined.astype(np.float32))
-        made_labels.append(np.concatenate(kept_labels))
-    return [as_batch(made_boxes), as_batch(made_labels)][: len(annotations)]
+            corners[:, 2:] += corners[:, :2]
+        if ratio:
+            corners *= np.tile(piece.extents[to, ::-1], 2)
+        wholes.append(corners * np.tile(piece.factors[to, ::-1], 2) + np.tile(piece.anchor[to, ::-1], 2))
+        seen.append(np.clip(wholes[-1], np.tile(piece.start[to, ::-1], 2), np.tile(piece.end[to, ::-1], 2)))
+        taken.append(np.stack([to, rows], axis=1))
+    corners, taken = np.concatenate(seen), np.concatenate(taken)
+    area = _area(corners)
+    kept = np.flatnonzero((area > 0) & (area >= min_visible * _area(np.concatenate(wholes))))
+    kept = kept[np.argsort(taken[kept, 0], kind="stable")]
+    corners = corners[kept] * (1 / np.tile(size[::-1], 2) if ratio else 1)
+    if not ltrb:
+        corners[:, 2:] -= corners[:, :2]
+    made = [corners.astype(np.float32), np.concatenate(label_rows)[taken[kept, 1]]][: len(annotations)]
+    ends = np.cumsum(np.bincount(taken[kept, 0], minlength=len(counts)))[:-1]
+    return [as_batch(np.split(each, ends)) for each in made]
 
 
 def _area(corners: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ class Piece:
     """One of the four parts of every mosaic: which image, what of it, and where."""
 
     def __init__(
-        self, images: Batch, corner: int, sources: list[int], centre: np.ndarray, size: np.ndarray, longer: int
+        self, images: Batch, corner: int, sources: list[int], centre: np.ndarray, size: np.ndarray, longer: np.ndarray
     ) -> None:
         side = _CORNERS[corner]
         self.sources = sources
@@ -26,7 +26,7 @@ class Piece:
         if self.extents.min() < 1:
             empty = self.sources[int(self.extents.min(axis=1).argmin())]
             raise ValueError(f"mosaic: expected images with pixels, sample {empty} has the shape {images.shape[empty]}")
-        self.scale = longer / self.extents.max(axis=1, keepdims=True)
+        self.scale = longer[:, None] / self.extents.max(axis=1, keepdims=True)
         resized = np.maximum(np.round(self.extents * self.scale), 1)
         self.factors = resized / self.extents
         self.anchor = centre - resized * (1 - side)  # of the whole image, perhaps outside
@@ -65,6 +65,24 @@ def channels_last(images: Batch, layout: str) -> Batch:
 def channels_as(layout: str, images: Batch) -> Batch:
     """Images HWC in a layout."""
     return images if layout == "HWC" else _ops.transpose(images, perm=[2, 0, 1], output_layout="CHW")
+
+
+def with_sizes(drawn: Batch, image_size: int | Batch) -> tuple[Batch, int | None]:
+    """What mosaics have drawn, with the sizes of their images behind it; or the one size of all."""
+    if not isinstance(image_size, Batch):
+        return drawn, image_size
+    sizes = _ops.reshape(_ops.cast(image_size.cpu(), dtype=drawn.dtype), shape=[1])
+    return _ops.cat(drawn, sizes), None
+
+
+def sizes_of(rows: np.ndarray, column: int, size: int | None) -> np.ndarray:
+    """The sizes of the images of each mosaic."""
+    if size is not None:
+        return np.full(len(rows), size)
+    for i, found in enumerate(rows[:, column]):
+        if not (found >= 1 and math.isfinite(found)):
+            raise ValueError(f"mosaic: expected image_size of at least 1, got {found:g} for sample {i}")
+    return rows[:, column].astype(np.float64)
 
 
 def painted(parts: list[Batch], pieces: list[Piece], size: np.ndarray, fill_value: float) -> Batch:

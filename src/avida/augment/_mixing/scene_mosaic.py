@@ -14,7 +14,15 @@ from avida._values.batch import Batch, as_batch
 from avida._values.typing import KeyedBy
 from avida.augment._draw import draw
 from avida.augment._mixing.objects import joined, of_batch, others, picked, rows_of, run_on, selected
-from avida.augment._mixing.pieces import Piece, channels_as, channels_last, layout_of_mosaic, painted
+from avida.augment._mixing.pieces import (
+    Piece,
+    channels_as,
+    channels_last,
+    layout_of_mosaic,
+    painted,
+    sizes_of,
+    with_sizes,
+)
 from avida.random._ops import uniform
 from avida.random._rng import RNG
 
@@ -24,7 +32,7 @@ _RESHAPE = _core.op("reshape")
 def mosaic_of_scenes(
     scene: Scene,
     size: np.ndarray,
-    longer: int,
+    image_size: int | Batch,
     centres: tuple[float, float],
     min_visible: float,
     fill_value: float,
@@ -35,6 +43,7 @@ def mosaic_of_scenes(
 ) -> Scene:
     image: Any = of_batch("mosaic", scene).image
     drawn = draw("mosaic", uniform, image, rng, keyed_by, range=[0.0, 1.0], shape=[5])
+    drawn, longer = with_sizes(drawn, image_size)
 
     def function(samples: Scene, numbers: np.ndarray) -> tuple[Any, Mapping[str, Any]]:
         images: Any = samples.image
@@ -43,8 +52,9 @@ def mosaic_of_scenes(
         samples = samples._showing(images)
         n = images.batch_size
         centre = np.round((numbers[:, :2] * (centres[1] - centres[0]) + centres[0]) * size)
-        sources = [list(range(n)), *map(list, zip(*others(numbers[:, 2:], n, 3), strict=True))]
-        pieces = [Piece(images, corner, sources[corner], centre, size, longer) for corner in range(4)]
+        sources = [list(range(n)), *map(list, zip(*others(numbers[:, 2:5], n, 3), strict=True))]
+        sizes = sizes_of(numbers, 5, longer)
+        pieces = [Piece(images, corner, sources[corner], centre, size, sizes) for corner in range(4)]
         parts: list[Any] = [
             _ops.resize(picked(samples, piece.sources), **piece.window, interp_type=interp_type, antialias=True)
             for piece in pieces
