@@ -13,6 +13,7 @@ from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import (
     Array,
+    BoolArg,
     DeviceArg,
     DrawnAnywhere,
     FixedFloats,
@@ -829,7 +830,7 @@ if TYPE_CHECKING:
         fill_value: FixedFloats | Varies | None
         height: FixedFloats | Varies | None
         holes: FixedInts | Varies | None
-        noise: bool | None
+        noise: bool | Varies | None
         width: FixedFloats | Varies | None
 
     @overload
@@ -880,7 +881,7 @@ def coarse_dropout(
     fill_value: FloatsArg | None = None,
     height: FloatsArg | None = None,
     holes: IntsArg | None = None,
-    noise: bool | None = None,
+    noise: BoolArg | None = None,
     width: FloatsArg | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
@@ -1627,19 +1628,19 @@ if TYPE_CHECKING:
 
     @overload
     def grayscale(
-        input: Batch, /, on: bool | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+        input: Batch, /, on: BoolArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
     ) -> Batch: ...
     @overload
     def grayscale(
-        input: Scene, /, on: bool | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+        input: Scene, /, on: BoolArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
     ) -> Scene: ...
     @overload
     def grayscale(
-        input: SingleTensor, /, on: bool | None = None, *, batch_size: None = None, **arguments: Unpack[Placed]
+        input: SingleTensor, /, on: BoolArg | None = None, *, batch_size: None = None, **arguments: Unpack[Placed]
     ) -> Tensor: ...
     @overload
     def grayscale(
-        input: TensorLike, /, on: bool | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+        input: TensorLike, /, on: BoolArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
     ) -> Any: ...
 
 
@@ -1647,7 +1648,7 @@ if TYPE_CHECKING:
 def grayscale(
     input: TensorLike | Scene,
     /,
-    on: bool | None = None,
+    on: BoolArg | None = None,
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
@@ -2060,7 +2061,7 @@ if TYPE_CHECKING:
         signal: Batch,
         response: TensorLike,
         /,
-        tail: bool | None = None,
+        tail: BoolArg | None = None,
         *,
         batch_size: int | None = None,
         **arguments: Unpack[Placed],
@@ -2070,7 +2071,7 @@ if TYPE_CHECKING:
         signal: SingleTensor,
         response: SingleTensor,
         /,
-        tail: bool | None = None,
+        tail: BoolArg | None = None,
         *,
         batch_size: None = None,
         **arguments: Unpack[Placed],
@@ -2080,7 +2081,7 @@ if TYPE_CHECKING:
         signal: TensorLike,
         response: TensorLike,
         /,
-        tail: bool | None = None,
+        tail: BoolArg | None = None,
         *,
         batch_size: int | None = None,
         **arguments: Unpack[Placed],
@@ -2092,7 +2093,7 @@ def impulse_response(
     signal: TensorLike,
     response: TensorLike,
     /,
-    tail: bool | None = None,
+    tail: BoolArg | None = None,
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
@@ -2265,6 +2266,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def jigsaw(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[JigsawArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def jigsaw(
         input: SingleTensor,
         /,
         *,
@@ -2285,7 +2295,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def jigsaw(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2314,8 +2324,8 @@ def jigsaw(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.jigsaw(image, rows=2, columns=4)
@@ -2391,8 +2401,8 @@ if TYPE_CHECKING:
     class MultiplicativeNoiseArguments(DrawnAnywhere, Generic[Varies], total=False):
         high: FixedFloats | Varies | None
         low: FixedFloats | Varies | None
-        per_channel: bool | None
-        per_pixel: bool | None
+        per_channel: bool | Varies | None
+        per_pixel: bool | Varies | None
 
     @overload
     def multiplicative_noise(
@@ -2441,8 +2451,8 @@ def multiplicative_noise(
     device: DeviceArg | None = None,
     high: FloatArg | None = None,
     low: FloatArg | None = None,
-    per_channel: bool | None = None,
-    per_pixel: bool | None = None,
+    per_channel: BoolArg | None = None,
+    per_pixel: BoolArg | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
@@ -2847,7 +2857,7 @@ if TYPE_CHECKING:
 
     class PixelDropoutArguments(DrawnAnywhere, Generic[Varies], total=False):
         fill_value: FixedFloats | Varies | None
-        per_channel: bool | None
+        per_channel: bool | Varies | None
         prob: FixedFloats | Varies | None
 
     @overload
@@ -2896,7 +2906,7 @@ def pixel_dropout(
     batch_size: int | None = None,
     device: DeviceArg | None = None,
     fill_value: FloatArg | None = None,
-    per_channel: bool | None = None,
+    per_channel: BoolArg | None = None,
     prob: FloatArg | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
@@ -4266,6 +4276,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def thin_plate_spline(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ThinPlateSplineArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def thin_plate_spline(
         input: SingleTensor,
         /,
         *,
@@ -4286,7 +4305,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def thin_plate_spline(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -4340,8 +4359,8 @@ def thin_plate_spline(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.augment.thin_plate_spline(image, scale=0.06)
