@@ -2,6 +2,7 @@
 
 import io
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def arguments(tmp_path):
 
 
 def test_scenes(arguments):
-    reader = avida.readers.COCO(**arguments, scene=True, instance_masks=True, keypoints=True)
+    reader: Any = avida.readers.COCO(**arguments, scene=True, instance_masks=True, keypoints=True)
     scene = next(reader.next_epoch(batch_size=2))
     assert isinstance(scene, avida.Scene)
     assert list(scene.fields) == ["boxes", "masks", "keypoints", "labels", "image_id", "iscrowd"]
@@ -52,7 +53,7 @@ def test_scenes(arguments):
 
 
 def test_loops_run_ahead(arguments):
-    reader = avida.readers.COCO(**arguments, scene=True, instance_masks=True)
+    reader: Any = avida.readers.COCO(**arguments, scene=True, instance_masks=True)
 
     def body(i, scene):
         scene = avida.rotate(scene, angle=between(-9, 9), fill_value=0)
@@ -113,7 +114,7 @@ def dense_masks(arguments, **options):
 
 
 def scene_masks(arguments, **options):
-    reader = avida.readers.COCO(**arguments, scene=True, instance_masks=True, **options)
+    reader: Any = avida.readers.COCO(**arguments, scene=True, instance_masks=True, **options)
     return [scene for batch in reader.next_epoch(batch_size=5) for scene in batch.masks_as("dense")], reader
 
 
@@ -175,6 +176,6 @@ def test_masks_of_large_images_are_small(arguments):
     arguments["annotations_file"].write_text(json.dumps(content))
     with pytest.raises(RuntimeError, match="expected at most 1073741824 bytes for the masks of an image"):
         dense_masks(arguments)
-    reader = avida.readers.COCO(**arguments, scene=True, instance_masks=True)
+    reader: Any = avida.readers.COCO(**arguments, scene=True, instance_masks=True)
     (scene,) = reader.next_epoch(batch_size=12)
     assert scene._fields["masks"].shape[0] == (20, 3, 2)
