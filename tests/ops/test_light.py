@@ -142,7 +142,7 @@ def test_random_arguments_and_scenes():
         assert not np.array_equal(np.asarray(made.image.tensors[0]), np.asarray(flat()))
         np.testing.assert_array_equal(np.asarray(made.boxes.tensors[0]), [[1, 2, 30, 40]])
     with pytest.raises(TypeError, match="does not know what becomes of masks, boxes and points"):
-        A.jigsaw(scene)
+        A.histogram_matching(scene, flat())
 
 
 def test_what_is_refused():
