@@ -44,7 +44,8 @@ def speed(signal: Signal, factor: FloatArg) -> Signal:
         >>> avida.augment.speed(np.ones(1000, np.float32), 1.25).shape
         (800,)
     """
-    return audio_resample(signal, in_rate=_drawn(factor, signal), out_rate=1)
+    drawn = _drawn(factor, signal)
+    return audio_resample(signal, in_rate=drawn if isinstance(drawn, int | float) else as_batch(drawn), out_rate=1)
 
 
 def _drawn(number: Any, signal: Any) -> Any:
