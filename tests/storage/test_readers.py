@@ -239,8 +239,9 @@ def test_the_same_samples_from_every_store(tmp_path, make):
 def test_a_batch_is_one_round_of_requests():
     """256 files, none of which is answered before all are asked for."""
     objects = {f"a/{i:03}.jpg": bytes([i]) for i in range(256)}
-    with registered(HeldStore(objects, together=256), at_once=256) as store:
-        reader = avida.readers.File(file_root="held://", prefetch_queue_depth=1)
+    # Under a name of its own, which the readers of tests before do not ask.
+    with registered(HeldStore(objects, together=256), "together", at_once=256) as store:
+        reader = avida.readers.File(file_root="together://", prefetch_queue_depth=1)
         batch, _ = next(reader.next_epoch(batch_size=256, indices=range(256)))  # and no other epoch ahead of it
         assert [np.asarray(sample)[0] for sample in batch] == list(range(256))
         assert store.asked == 256, "no object is asked for twice for a batch, nor for its size"

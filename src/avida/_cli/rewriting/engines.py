@@ -107,7 +107,8 @@ def ray(job: Job, jobs: int) -> Iterator[Engine]:
         raise RuntimeError("--engine ray needs Ray, which is not installed: pip install ray") from None
     begun = not ray.is_initialized()
     if begun:
-        ray.init(log_to_driver=False, num_cpus=None if os.environ.get("RAY_ADDRESS") else jobs)
+        given = os.environ.get("RAY_ADDRESS")  # else a Ray of its own, and not one that happens to run here
+        ray.init(address=given or "local", log_to_driver=False, num_cpus=None if given else jobs)
     try:
         yield _Ray(ray, job)
     finally:
